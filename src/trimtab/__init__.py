@@ -1,0 +1,1 @@
+"""Universal test-time adaptation for PyTorch."""

@@ -1,0 +1,57 @@
+"""The entry point: finds the subcommand's file by its name and imports nothing heavy itself.
+
+A subcommand ``NAME`` is the module ``trimtab.cli.NAME`` with ``add_arguments(parser)`` and
+``run(args) -> int | None``, imported only when it is asked for. Its modules import torch
+inside ``run``, so that help answers at once.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from trimtab.version import __version__
+
+COMMANDS: dict[str, str] = {}
+"""Subcommands by name, each with the line that ``trimtab --help`` shows for it."""
+
+
+class UserError(Exception):
+    """A mistake that the user can mend: shown without a traceback."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand; the exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    args = _parser(_asked_for(arguments)).parse_args(arguments)
+    try:
+        return args.run(args) or 0
+    except KeyboardInterrupt:
+        print("trimtab: interrupted", file=sys.stderr)
+        return 130
+    except (UserError, ValueError, OSError, ImportError) as error:
+        if args.debug:
+            raise
+        print(f"trimtab: {error}", file=sys.stderr)
+        return 1
+
+
+def _asked_for(arguments: Sequence[str]) -> str | None:
+    return next((word for word in arguments if word in COMMANDS), None)
+
+
+def _parser(command: str | None) -> argparse.ArgumentParser:
+    """A parser that knows every subcommand's name, and the arguments of the one asked for."""
+    parser = argparse.ArgumentParser(
+        prog="trimtab", description="Universal test-time adaptation for PyTorch."
+    )
+    parser.add_argument("--version", action="version", version=f"trimtab {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show tracebacks of errors")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, summary in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=summary, description=summary)
+        if name == command:
+            module = importlib.import_module(f"trimtab.cli.{name}")
+            module.add_arguments(subparser)
+            subparser.set_defaults(run=module.run)
+    return parser
