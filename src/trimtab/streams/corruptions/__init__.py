@@ -11,6 +11,7 @@ from torch import Tensor
 
 from trimtab.streams.corruptions import blur, digital, jpeg, noise, severity, weather
 from trimtab.streams.corruptions.frost_texture import photographs
+from trimtab.streams.corruptions.parallel import for_each
 from trimtab.streams.draws import Draws
 from trimtab.streams.words import choice
 
@@ -83,10 +84,12 @@ class Corruptor:
         extra = self._extra(corruption, height, width)
         result = torch.empty_like(batch)
         size = max(1, _VALUES_AT_A_TIME // max(1, batch[0:1].numel()))
-        for start in range(0, len(batch), size):
-            part = slice(start, start + size)
+
+        def fill(part: slice) -> None:
             draws = Draws(seed, corruption, numbers[part])
             result[part] = function(batch[part], draws, *values, **extra)
+
+        for_each(fill, [slice(start, start + size) for start in range(0, len(batch), size)])
         return result
 
     def _extra(self, corruption: str, height: int, width: int) -> dict[str, object]:

@@ -27,7 +27,7 @@ def defocus_blur(images: Tensor, draws: Draws, radius: float, edge: float) -> Te
 
 
 def glass_blur(images: Tensor, draws: Draws, sigma: float, shift: float, passes: float) -> Tensor:
-    """Frosted glass: pixels change places with near ones, between two Gaussian blurs."""
+    """Frosted glass: pixels replaced by near ones, between two Gaussian blurs."""
     blurred = to_bytes(smooth(images.float(), sigma))
     scattered = scatter_pixels(blurred, draws, int(shift), int(passes))
     return to_bytes(smooth(scattered.float(), sigma))
@@ -63,7 +63,11 @@ def zoom(planes: Tensor, factor: float) -> Tensor:
 
 
 def disk(radius: float, edge: float) -> Kernel:
-    """A disk's kernel, its edge softened by a Gaussian of sigma ``edge`` over 3 or 5 pixels."""
+    """A disk's kernel, its edge softened by a Gaussian of sigma ``edge`` over 3 or 5 pixels.
+
+    Softening reflects at the kernel's border. Where the disk touches it (radius 8 and more) the
+    kernel therefore sums to a little over 1, as the published one does.
+    """
     reach = 8 if radius <= 8 else math.ceil(radius)
     steps = np.arange(-reach, reach + 1)
     inside = (steps[:, None] ** 2 + steps[None, :] ** 2 <= radius**2).astype(np.float64)

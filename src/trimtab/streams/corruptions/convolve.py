@@ -14,7 +14,7 @@ from torch import Tensor
 from trimtab.streams.corruptions.pixels import extend, source_index
 
 ONE = 1 << 16
-"""What a fixed-point kernel sums to: 255 * ONE still fits into float32's 24 bits."""
+"""What a fixed-point kernel that sums to 1 adds up to: 255 * ONE fits into float32's 24 bits."""
 
 _MOST_TAPS = 64  # beyond so many, a transform or a matrix product is faster than shifting
 
@@ -22,10 +22,10 @@ Kernel = npt.NDArray[np.float64]
 
 
 def fixed_point(kernel: Kernel) -> Kernel:
-    """``kernel`` as whole numbers that sum to ``ONE``."""
-    exact = kernel / kernel.sum() * ONE
+    """``kernel`` in whole ``ONE``-ths with the same sum."""
+    exact = kernel * ONE
     rounded = np.floor(exact)
-    missing = int(ONE - rounded.sum())
+    missing = round(exact.sum() - rounded.sum())
     largest_remainders = np.argsort(rounded - exact, axis=None, kind="stable")[:missing]
     rounded.reshape(-1)[largest_remainders] += 1
     return rounded
@@ -140,7 +140,8 @@ def line_offsets(radius: int, sigma: float, angle: float) -> list[tuple[int, int
     weighted by half a Gaussian; ``angle`` in radians.
     """
     steps = np.arange(2 * radius + 1)
-    weights = fixed_point(np.exp(-0.5 * (steps / sigma) ** 2))
+    weights = np.exp(-0.5 * (steps / sigma) ** 2)
+    weights = fixed_point(weights / weights.sum())
     down = [math.ceil(step * math.sin(angle) - 0.5) for step in steps]
     right = [math.ceil(step * math.cos(angle) - 0.5) for step in steps]
     taps = zip(down, right, weights.tolist(), strict=True)
