@@ -68,3 +68,8 @@ def _key(seed: int, purpose: str) -> int:
     """A 128-bit key whose low 64 bits are left to the image number."""
     digest = hashlib.sha256(f"{seed}/{purpose}".encode()).digest()
     return int.from_bytes(digest[:8], "little") << 64
+
+
+def generator(seed: int, purpose: str) -> np.random.Generator:
+    """A NumPy generator for draws that belong to a whole stream."""
+    return np.random.Generator(np.random.Philox(key=_key(seed, purpose)))

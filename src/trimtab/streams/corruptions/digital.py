@@ -24,7 +24,9 @@ def saturate(images: Tensor, draws: Draws, factor: float, added: float) -> Tenso
     chroma = value - images.amin(dim=3, keepdim=True)
     saturation = chroma / value.clamp(min=1)
     target = (saturation * factor + added).clamp_(0, 1)
-    below = torch.where(chroma == 0, torch.tensor([0.0, 1.0, 1.0]), (value - images) / chroma.clamp(min=1))
+    below = torch.where(
+        chroma == 0, torch.tensor([0.0, 1.0, 1.0]), (value - images) / chroma.clamp(min=1)
+    )
     return to_bytes(value - below * (value * target))
 
 
@@ -67,9 +69,7 @@ def elastic_transform(
         x = (field[..., 0] + columns).mul_(2).add_(1).div_(width).sub_(1)
         y = (field[..., 1] + rows[:, None]).mul_(2).add_(1).div_(height).sub_(1)
         grid = torch.stack([x, y], dim=3)
-        moved = functional.grid_sample(
-            moved, grid, padding_mode="reflection", align_corners=False
-        )
+        moved = functional.grid_sample(moved, grid, padding_mode="reflection", align_corners=False)
     return to_bytes(moved.permute(0, 2, 3, 1).contiguous())
 
 

@@ -45,7 +45,9 @@ def photographs(folder: Path, height: int, width: int) -> Textures:
     """Every picture in ``folder``, enlarged where it has no room for ``height`` x ``width``."""
     paths = image_paths(folder)
     if not paths:
-        raise FileNotFoundError(f"expected photographs of frost (PNG or JPEG) in {folder}, got none")
+        raise FileNotFoundError(
+            f"expected photographs of frost (PNG or JPEG) in {folder}, got none"
+        )
     return tuple(_with_room(read_image(path), height, width) for path in paths)
 
 
@@ -77,10 +79,12 @@ def _drawn_textures() -> Tensor:
 def _needles(draws: Draws, texture: int) -> Tensor:
     """Feathered needles of one texture, side x side, from 0 to 1."""
     where, length, angle, bend = (draws.uniform(*shape)[texture] for shape in _SHAPES)
-    points = torch.cat([
-        _feather(place * _SIDE, 15 + 95 * float(long) ** 3, float(turn), float(curve) - 0.5)
-        for place, long, turn, curve in zip(where, length, angle, bend, strict=True)
-    ])
+    points = torch.cat(
+        [
+            _feather(place * _SIDE, 15 + 95 * float(long) ** 3, float(turn), float(curve) - 0.5)
+            for place, long, turn, curve in zip(where, length, angle, bend, strict=True)
+        ]
+    )
     inside = points.round().long().remainder(_SIDE)
     hits = torch.bincount(inside[:, 1] * _SIDE + inside[:, 0], minlength=_SIDE**2)
     thick = smooth(hits.reshape(1, _SIDE, _SIDE, 1).float(), 0.7)[0, :, :, 0]

@@ -21,7 +21,10 @@ def _single(*values: float) -> Levels:
 
 LEVELS: Mapping[str, tuple[Levels, Levels]] = {
     # sigma, as a share of full brightness
-    "gaussian_noise": (_single(0.04, 0.06, 0.08, 0.09, 0.10), _single(0.08, 0.12, 0.18, 0.26, 0.38)),
+    "gaussian_noise": (
+        _single(0.04, 0.06, 0.08, 0.09, 0.10),
+        _single(0.08, 0.12, 0.18, 0.26, 0.38),
+    ),
     # photons at full brightness
     "shot_noise": (_single(500, 250, 100, 75, 50), _single(60, 25, 12, 5, 3)),
     # share of values that turn to salt or pepper
