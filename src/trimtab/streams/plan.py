@@ -36,8 +36,14 @@ class Stretch:
 
     def part(self, rows: slice | Indices) -> "Stretch":
         """The chosen rows."""
-        columns = (self.image, self.domain, self.severity, self.second_domain, self.second_severity)
-        return Stretch(*(column[rows] for column in columns), starts_domain=self.starts_domain)
+        return Stretch(
+            self.image[rows],
+            self.domain[rows],
+            self.severity[rows],
+            self.second_domain[rows],
+            self.second_severity[rows],
+            self.starts_domain,
+        )
 
 
 def plain_stretch(image: Indices, domain: int, severity: int, starts_domain: bool) -> Stretch:
@@ -48,8 +54,10 @@ def plain_stretch(image: Indices, domain: int, severity: int, starts_domain: boo
 
 def join(stretches: list[Stretch]) -> Stretch:
     """All images of the stretches in one, in the same order."""
-    columns = zip(
-        *((s.image, s.domain, s.severity, s.second_domain, s.second_severity) for s in stretches),
-        strict=True,
+    return Stretch(
+        np.concatenate([stretch.image for stretch in stretches]),
+        np.concatenate([stretch.domain for stretch in stretches]),
+        np.concatenate([stretch.severity for stretch in stretches]),
+        np.concatenate([stretch.second_domain for stretch in stretches]),
+        np.concatenate([stretch.second_severity for stretch in stretches]),
     )
-    return Stretch(*(np.concatenate(column) for column in columns))

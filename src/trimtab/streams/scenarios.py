@@ -35,10 +35,13 @@ class Scenario:
     resets: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.same_order, bool):
+            raise ValueError(f"same_order must be True or False, got {self.same_order!r}")
         if self.severity not in SEVERITIES:
             raise ValueError(f"severity must be one of 1, 2, 3, 4, 5, got {self.severity!r}")
-        if self.images_per_domain is not None and self.images_per_domain < 1:
-            raise ValueError(f"images_per_domain must be at least 1, got {self.images_per_domain}")
+        count = self.images_per_domain
+        if count is not None and not (isinstance(count, int) and count >= 1):
+            raise ValueError(f"images_per_domain must be a whole number from 1, got {count!r}")
         if self.delta is not None and not 0 <= self.delta < float("inf"):
             raise ValueError(f"delta must be 0 or more, got {self.delta}")
 
@@ -72,8 +75,11 @@ class Scenario:
 
         ``severity`` and ``images_per_domain``, where given, replace the scenario's own.
         """
-        given = {"severity": severity, "images_per_domain": images_per_domain}
-        chosen = replace(self, **{key: value for key, value in given.items() if value is not None})
+        chosen = replace(
+            self,
+            severity=self.severity if severity is None else severity,
+            images_per_domain=images_per_domain or self.images_per_domain,
+        )
         domains = Corrupted(images) if isinstance(images, LabelledImages) else images
         visited = {visit.domain for visit in chosen.visits(domains.names)}
         names = (*domains.names, *((CLEAN,) if CLEAN in visited else ()))
@@ -162,8 +168,8 @@ class Recurring(Scenario):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rounds < 1:
-            raise ValueError(f"rounds must be at least 1, got {self.rounds}")
+        if not (isinstance(self.rounds, int) and self.rounds >= 1):
+            raise ValueError(f"rounds must be a whole number from 1, got {self.rounds!r}")
 
     def visits(self, names: Sequence[str]) -> list[Visit]:
         return super().visits(names) * self.rounds

@@ -67,7 +67,7 @@ class Stream:
         kinds = np.stack([rows.domain, rows.severity, rows.second_domain, rows.second_severity])
         for kind in np.unique(kinds, axis=1).T:
             chosen = np.flatnonzero((kinds == kind[:, None]).all(axis=0))
-            part = self._one_kind(*kind.tolist(), rows.image[chosen])
+            part = self._one_kind(kind, rows.image[chosen])
             if pixels is None:
                 pixels = part.new_empty(len(rows), *part.shape[1:])
             pixels[torch.from_numpy(chosen)] = part
@@ -75,9 +75,9 @@ class Stream:
         assert pixels is not None  # a batch is never empty
         return pixels, labels
 
-    def _one_kind(
-        self, domain: int, severity: int, second: int, second_severity: int, image: Indices
-    ) -> Tensor:
+    def _one_kind(self, kind: Indices, image: Indices) -> Tensor:
+        """Pixels of images that share domain, severity, second domain and second severity."""
+        domain, severity, second, second_severity = kind.tolist()
         pixels = self.domains.pixels(self.domain_names[domain], severity, image, self.seed)
         if second_severity and isinstance(self.domains, Corrupted):
             name = self.domain_names[second]

@@ -90,7 +90,7 @@ def _by_fourier(padded: Tensor, kernel: Kernel) -> Tensor:
     response = torch.fft.rfft2(torch.from_numpy(kernel[::-1, ::-1].copy()), s=size)
     total = torch.fft.irfft2(torch.fft.rfft2(planes, s=size).mul_(response), s=size)
     top, left = kernel.shape[0] - 1, kernel.shape[1] - 1
-    valid = total[:, :, top : padded.shape[1], left : padded.shape[2]].round()
+    valid: Tensor = total[:, :, top : padded.shape[1], left : padded.shape[2]].round()
     return valid.permute(0, 2, 3, 1).to(torch.float32, memory_format=torch.contiguous_format)
 
 

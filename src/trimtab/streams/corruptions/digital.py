@@ -84,7 +84,7 @@ def _affine_grid(draws: Draws, height: int, width: int, shift: float) -> Tensor:
     mapping = torch.linalg.solve(known, points.expand(len(draws), 3, 2)).float()
     columns, rows = torch.arange(width).float(), torch.arange(height).float()
     coefficient = mapping.reshape(-1, 3, 2, 1, 1).unbind(1)
-    place = (coefficient[0] * columns).add_(coefficient[2]) + coefficient[1] * rows[:, None]
+    place: Tensor = (coefficient[0] * columns).add_(coefficient[2]) + coefficient[1] * rows[:, None]
     scale = torch.tensor([2 / max(width - 1, 1), 2 / max(height - 1, 1)])
     return place.permute(0, 2, 3, 1).mul(scale).sub_(1)
 

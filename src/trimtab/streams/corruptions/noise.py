@@ -59,4 +59,4 @@ def _words_per_count(mean: float, counts: npt.NDArray[np.int64]) -> npt.NDArray[
     cumulative = np.cumsum(np.exp(counts * np.log(mean) - mean - log_factorial))
     cumulative[-1] = 1.0
     bounds = np.rint(np.minimum(cumulative, 1.0) * WORDS).astype(np.int64)
-    return np.diff(bounds, prepend=0)
+    return np.asarray(np.diff(bounds, prepend=0))

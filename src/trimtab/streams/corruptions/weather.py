@@ -19,7 +19,7 @@ _GREY = (0.299, 0.587, 0.114)  # Rec. 601 luma
 def fog(images: Tensor, draws: Draws, strength: float, decay: float) -> Tensor:
     """Clouds added, then all darkened so that the brightest value stays in range."""
     brightest = images.amax(dim=(1, 2, 3), keepdim=True).float() / 255
-    clouds = plasma(draws, *images.shape[1:3], decay).unsqueeze(3)
+    clouds = plasma(draws, images.shape[1], images.shape[2], decay).unsqueeze(3)
     foggy = clouds.mul(255 * strength) + images
     return to_bytes(foggy.mul_(brightest / (brightest + strength)))
 
