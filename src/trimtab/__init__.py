@@ -1,1 +1,48 @@
 """Universal test-time adaptation for PyTorch."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from trimtab.version import __version__
+
+if TYPE_CHECKING:
+    from trimtab.api import adapt
+    from trimtab.core.adapter import Adapter
+    from trimtab.core.backbone import Backbone, everywhere, in_norm_layers
+    from trimtab.core.method import Method
+    from trimtab.core.state import read_manifest
+    from trimtab.methods import COMPONENTS, METHODS, build
+
+_HOMES = {
+    "COMPONENTS": "trimtab.methods",
+    "METHODS": "trimtab.methods",
+    "Adapter": "trimtab.core.adapter",
+    "Backbone": "trimtab.core.backbone",
+    "Method": "trimtab.core.method",
+    "adapt": "trimtab.api",
+    "build": "trimtab.methods",
+    "everywhere": "trimtab.core.backbone",
+    "in_norm_layers": "trimtab.core.backbone",
+    "read_manifest": "trimtab.core.state",
+}
+
+__all__ = [
+    "COMPONENTS",
+    "METHODS",
+    "Adapter",
+    "Backbone",
+    "Method",
+    "__version__",
+    "adapt",
+    "build",
+    "everywhere",
+    "in_norm_layers",
+    "read_manifest",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used: the command line's help needs no torch."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'trimtab' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

@@ -1,0 +1,49 @@
+"""The one-liner around all of it."""
+
+from typing import Any
+
+from torch import nn
+
+from trimtab import methods
+from trimtab.core.adapter import Adapter
+from trimtab.core.backbone import Backbone
+from trimtab.core.method import Method
+
+
+def adapt(
+    model: nn.Module | Backbone,
+    method: str | Method = "roid",
+    *,
+    num_classes: int | None = None,
+    seed: int = 0,
+    window: int | None = None,
+    micro_batch: int | None = None,
+    classifier: str | None = None,
+    **options: Any,
+) -> Adapter:
+    """A stream that predicts with ``model`` and adapts to what it sees; the model stays as it is.
+
+    Args:
+        model: A classifier of images (or other inputs), or a Backbone that streams share.
+        method: A name (``"roid"``), a composition (``"tent + source_ensembling(momentum=0.99)"``)
+            or a Method.
+        num_classes: Checked against the model's logits; found on the first batch by itself.
+        seed: Decides all that is random.
+        window: Learn once every so many samples, whatever batches they come in.
+        micro_batch: Most samples to hold in memory for gradients at once.
+        classifier: Name of the module whose input are the features; found by itself.
+        options: The method's own options, as listed by its factory.
+    """
+    if isinstance(method, Method):
+        if options:
+            raise ValueError(f"a Method has its options already, got also {', '.join(options)}")
+        recipe = method
+    else:
+        recipe = methods.build(method, **options)
+    if isinstance(model, Backbone):
+        if num_classes is not None or classifier is not None:
+            raise ValueError("num_classes and classifier belong to the Backbone that is given")
+        backbone = model
+    else:
+        backbone = Backbone(model, num_classes, classifier)
+    return recipe.start(backbone, seed=seed, window=window, micro_batch=micro_batch)

@@ -1,0 +1,17 @@
+"""Entropy minimisation (TENT, arXiv:2006.10726)."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from trimtab.core.backbone import Tensors
+from trimtab.core.component import Objective, Step
+from trimtab.functional import entropy
+
+
+@dataclass(frozen=True)
+class Entropy(Objective):
+    """Make predictions more certain."""
+
+    def loss(self, step: Step, memory: Tensors) -> Tensor:
+        return entropy(step.logits)

@@ -1,0 +1,67 @@
+"""Correct predictions for the class prior of the moment (ROID, arXiv:2306.00650)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
+
+from trimtab.core.backbone import Tensors
+from trimtab.core.component import OutputRule, Step
+
+
+@dataclass(frozen=True)
+class PriorCorrection(OutputRule):
+    """Favour the classes that the batch, or the window of recent samples, seems to hold.
+
+    The prior is the mean prediction, smoothed so much more the fewer samples and classes it
+    rests on and the flatter it is. Two forms make use of it:
+
+    ``"logits"`` multiplies the logits by it. This is the form behind ROID's published numbers.
+    It decides well when a model is overconfident and classes are correlated in time, but
+    flattens confidence and depends on where the logits' zero lies.
+
+    ``"posterior"`` is the paper's equation: log softmax(logits / temperature) + strength *
+    log prior. It keeps the model's calibration and does not care for a shift of the logits.
+
+    Args:
+        temperature: Softens the posterior before it is corrected (posterior form).
+        iterations: How often the prior is estimated again from the corrected posteriors
+            (posterior form).
+        strength: Factor on the log prior (posterior form).
+    """
+
+    form: Literal["logits", "posterior"] = "logits"
+    temperature: float = 1.0
+    iterations: int = 0
+    strength: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.form not in ("logits", "posterior"):
+            raise ValueError(f"form must be 'logits' or 'posterior', got {self.form!r}")
+        if not self.temperature > 0:
+            raise ValueError(f"temperature must be positive, got {self.temperature}")
+        if self.iterations < 0:
+            raise ValueError(f"iterations must be 0 or more, got {self.iterations}")
+
+    def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
+        # Recent predictions are those before any output rule; the rows of this step are last.
+        if self.form == "logits":
+            return logits * smoothed_prior(step.recent.logits.softmax(1))
+        window = (step.recent.logits / self.temperature).log_softmax(1)
+        log_prior = smoothed_prior(window.exp()).log()
+        for _ in range(self.iterations):
+            corrected = (window + self.strength * log_prior).softmax(1)
+            log_prior = smoothed_prior(corrected).log()
+        posterior = (logits / self.temperature).log_softmax(1)
+        return (posterior + self.strength * log_prior).log_softmax(1)
+
+
+def smoothed_prior(probs: Tensor) -> Tensor:
+    """Mean of the rows, mixed with a uniform prior: ROID's adaptive smoothing, eq. 6.
+
+    The fewer samples or classes, and the flatter the mean, the more of the uniform prior.
+    """
+    samples, classes = probs.shape
+    prior = probs.mean(0)
+    smoothing = max(1 / samples, 1 / classes) / prior.max()
+    return (prior + smoothing) / (1 + smoothing * classes)

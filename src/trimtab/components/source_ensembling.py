@@ -1,0 +1,25 @@
+"""Weight ensembling: pull adapted weights back to the source (ROID, arXiv:2306.00650)."""
+
+from dataclasses import dataclass
+
+from trimtab.core.backbone import Tensors
+from trimtab.core.component import ParameterRule
+
+
+@dataclass(frozen=True)
+class SourceEnsembling(ParameterRule):
+    """After each update keep ``momentum`` of the weights and take the rest from the source.
+
+    Bounds drift: were there no more gradients, the distance to the source would shrink by
+    ``momentum`` an update.
+    """
+
+    momentum: float = 0.99
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.momentum <= 1:
+            raise ValueError(f"momentum must lie in [0, 1], got {self.momentum}")
+
+    def after_update(self, params: Tensors, source: Tensors, memory: Tensors) -> None:
+        for name, param in params.items():
+            param.lerp_(source[name].to(param.dtype), 1 - self.momentum)

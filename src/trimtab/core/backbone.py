@@ -1,0 +1,221 @@
+"""One frozen model that any number of streams call with parameters of their own."""
+
+import copy
+import hashlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from trimtab.core import norm
+from trimtab.core.norm import SOURCE, NormPolicy
+
+Tensors = dict[str, Tensor]
+ParameterFilter = Callable[[nn.Module, str], bool]
+
+
+def in_norm_layers(layer: nn.Module, parameter: str) -> bool:
+    """Scale and shift of normalisation layers: what most methods train."""
+    return norm.is_norm_layer(layer)
+
+
+def everywhere(layer: nn.Module, parameter: str) -> bool:
+    """Every parameter."""
+    return True
+
+
+class Prediction(NamedTuple):
+    """Logits (batch, classes) and the classifier's input (batch, features), where it is known."""
+
+    logits: Tensor
+    features: Tensor | None
+
+    def rows(self, chosen: Tensor | slice) -> "Prediction":
+        """The chosen samples only."""
+        features = None if self.features is None else self.features[chosen]
+        return Prediction(self.logits[chosen], features)
+
+    def detach(self) -> "Prediction":
+        """The same numbers without their graph."""
+        features = None if self.features is None else self.features.detach()
+        return Prediction(self.logits.detach(), features)
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What tells backbones apart: class, names and shapes of tensors, values of tensors."""
+
+    model: str
+    layout: str
+    values: str
+
+
+class Backbone:
+    """A classifier whose own weights stay the source weights for ever.
+
+    Works on a second tree of modules over the same tensors, so the model that was handed in is
+    never changed; its values are shared, not copied, so it must not be trained in place while
+    streams run. A model from ``torch.compile`` is used through its original module.
+
+    Args:
+        model: Maps a batch of inputs to logits of shape (batch, classes), or to an object whose
+            ``logits`` they are.
+        num_classes: Checked against the logits; found from the first batch when not given.
+        classifier: Name of the module whose input are the features; by default the last linear
+            layer to run.
+    """
+
+    def __init__(
+        self, model: nn.Module, num_classes: int | None = None, classifier: str | None = None
+    ) -> None:
+        original = getattr(model, "_orig_mod", model)
+        self.model = _second_tree(original)
+        self._batch_norms = norm.install(self.model)
+        self._lock = threading.RLock()
+        self._modules = dict(self.model.named_modules())
+        self._features: list[Tensor] = []
+        self._classifier: str | None = None
+        self._hook: torch.utils.hooks.RemovableHandle | None = None
+        self.num_classes = num_classes
+        if classifier is not None:
+            self._watch(classifier)
+
+    @property
+    def has_batch_norm(self) -> bool:
+        return bool(self._batch_norms)
+
+    @cached_property
+    def statistics(self) -> Tensors:
+        """Stored means and variances of the batch norms, by their full name."""
+        return {
+            f"{path}.{name}".lstrip("."): layer._buffers[name]
+            for path, layer in self._modules.items()
+            if layer in self._batch_norms
+            for name in ("running_mean", "running_var")
+            if layer._buffers.get(name) is not None
+        }
+
+    @cached_property
+    def dtype(self) -> torch.dtype:
+        """The floating type of the weights, which inputs must have too."""
+        floats = (p.dtype for p in self.model.parameters() if p.is_floating_point())
+        return next(floats, torch.get_default_dtype())
+
+    @cached_property
+    def device(self) -> torch.device:
+        tensors = [*self.model.parameters(), *self.model.buffers()]
+        return tensors[0].device if tensors else torch.device("cpu")
+
+    def parameters(self, chosen: ParameterFilter) -> Tensors:
+        """Source values of the parameters that ``chosen`` picks, by their full name."""
+        return {
+            f"{path}.{name}".lstrip("."): parameter.detach()
+            for path, layer in self._modules.items()
+            for name, parameter in layer.named_parameters(recurse=False)
+            if parameter.is_floating_point() and chosen(layer, name)
+        }
+
+    def __call__(
+        self,
+        inputs: Tensor,
+        params: Tensors | None = None,
+        statistics: Tensors | None = None,
+        policy: NormPolicy = SOURCE,
+    ) -> Prediction:
+        """Predict under one stream's parameters and statistics.
+
+        Where the policy keeps statistics, ``statistics`` is changed in place.
+        """
+        if policy.keep_weight and statistics is None:
+            raise ValueError("a policy that keeps statistics needs statistics to keep them in")
+        own = {**(params or {}), **(statistics or {})}
+        with self._lock:
+            self._features.clear()
+            for layer in self._batch_norms:
+                layer.policy = policy
+            try:
+                output = functional_call(self.model, own, (inputs,))
+                features = self._features[-1] if self._features else None
+            finally:
+                self._features.clear()
+                for layer in self._batch_norms:
+                    layer.policy = SOURCE
+        logits: Tensor = getattr(output, "logits", output)
+        return Prediction(logits, None if features is None else features.flatten(1))
+
+    def probe(self, inputs: Tensor) -> Prediction:
+        """Predict one sample to learn the number of classes and where the classifier is."""
+        if self._classifier is None:
+            self._find_classifier(inputs[:1])
+        with torch.no_grad():
+            prediction = self(inputs[:1])
+        shape = tuple(prediction.logits.shape)
+        if len(shape) != 2:
+            raise ValueError(f"the model must return logits of shape (batch, classes), got {shape}")
+        if self.num_classes not in (None, shape[1]):
+            raise ValueError(f"num_classes is {self.num_classes}, but the model has {shape[1]}")
+        self.num_classes = shape[1]
+        return prediction
+
+    def _find_classifier(self, inputs: Tensor) -> None:
+        """Watch the last linear layer to run, whatever the architecture calls it."""
+        order: list[str] = []
+
+        def noting(path: str) -> Callable[..., None]:
+            return lambda *_: order.append(path)
+
+        handles = [
+            layer.register_forward_pre_hook(noting(path))
+            for path, layer in self._modules.items()
+            if isinstance(layer, nn.Linear)
+        ]
+        try:
+            with torch.no_grad():
+                self(inputs)
+        finally:
+            for handle in handles:
+                handle.remove()
+        if order:
+            self._watch(order[-1])
+
+    def _watch(self, classifier: str) -> None:
+        if classifier not in self._modules:
+            known = ", ".join(path for path in self._modules if path)
+            raise ValueError(f"no module is called {classifier!r}; the model has: {known}")
+        self._classifier = classifier
+        self._hook = self._modules[classifier].register_forward_pre_hook(
+            lambda _, args: self._features.append(args[0])
+        )
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        """Identifies the source model in saved states."""
+        layout, values = hashlib.sha256(), hashlib.sha256()
+        for name, tensor in self.model.state_dict().items():
+            layout.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
+            raw = tensor.detach().cpu().contiguous().flatten().view(torch.uint8)
+            values.update(raw.numpy())
+        kind = type(self.model)
+        return Fingerprint(kind.__qualname__, layout.hexdigest()[:16], values.hexdigest()[:16])
+
+
+def _second_tree(model: nn.Module) -> nn.Module:
+    """New modules over the same values, frozen and in evaluation mode.
+
+    ``copy.deepcopy`` takes what its memo already knows: each tensor is known by a detached twin
+    that shares its storage, so tied weights stay tied and nothing is copied.
+    """
+    memo: dict[int, object] = {}
+    for module in model.modules():
+        for tensor in (*vars(module).values(), *module._buffers.values()):
+            if isinstance(tensor, Tensor):
+                memo[id(tensor)] = tensor.detach()
+        for parameter in module._parameters.values():
+            if parameter is not None:
+                memo[id(parameter)] = nn.Parameter(parameter.detach(), requires_grad=False)
+    return copy.deepcopy(model, memo).eval()

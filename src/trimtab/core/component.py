@@ -1,0 +1,132 @@
+"""The roles a component can play in a method.
+
+Weights multiply, losses and penalties add, parameter rules and output rules run in the order
+listed. A component that plays several roles inherits from several classes and has one memory.
+"""
+
+import re
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from trimtab.core.backbone import Backbone, Prediction, Tensors
+
+
+class Forward(Protocol):
+    """The stream's way to its backbone."""
+
+    def __call__(self, inputs: Tensor, params: Tensors | None = None) -> Prediction:
+        """Predict under ``params``, or under the stream's own parameters."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a component may look at when a stream begins."""
+
+    backbone: Backbone
+    source: Tensors
+    """Source values of the trained parameters, by their full name."""
+    num_classes: int
+    num_features: int | None
+    """Width of the classifier's input, where there is a classifier."""
+    sample_shape: tuple[int, ...]
+    """Shape of one input, without the batch."""
+    device: torch.device
+    forward: Forward
+    generator: torch.Generator
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a component may look at while samples pass through."""
+
+    inputs: Tensor
+    prediction: Prediction
+    forward: Forward
+    generator: torch.Generator
+    recent: Prediction
+    """Predictions of the window so far, this step's last; without a window, this step's."""
+    views: Tensors = field(default_factory=dict)
+    """By objective: what its ``views`` made of these inputs."""
+
+    @property
+    def logits(self) -> Tensor:
+        """Logits of the inputs, shape (batch, classes)."""
+        return self.prediction.logits
+
+    @property
+    def features(self) -> Tensor:
+        """Input of the classifier, shape (batch, features)."""
+        if self.prediction.features is None:
+            raise ValueError(
+                "the model runs no linear layer whose input could serve as features; "
+                "name the module that classifies them with classifier="
+            )
+        return self.prediction.features
+
+
+@dataclass(frozen=True)
+class Component:
+    """One idea of a method. Its settings are frozen; its memory belongs to the stream."""
+
+    @property
+    def name(self) -> str:
+        """The class's name as a word of a spec: ``SourceEnsembling`` is ``source_ensembling``."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
+
+    def new_memory(self, start: Start) -> Tensors:
+        """Tensors to carry along a stream; a reset comes back to these.
+
+        A tensor that requires a gradient is trained along with the stream's parameters.
+        """
+        return {}
+
+
+class Weighting(Component):
+    """Decides how much each sample counts."""
+
+    @abstractmethod
+    def weights(self, step: Step, memory: Tensors) -> Tensor:
+        """How much each sample counts, shape (batch,); 0 leaves a sample out."""
+
+
+class Objective(Component):
+    """Something to minimise."""
+
+    def views(self, inputs: Tensor, generator: torch.Generator) -> Tensor | None:
+        """Altered copies of the inputs that the loss needs, one for each input, or None.
+
+        Drawn once for all samples of an update, so that micro-batches share one draw.
+        """
+        return None
+
+    @abstractmethod
+    def loss(self, step: Step, memory: Tensors) -> Tensor:
+        """Loss of each sample that counts, shape (batch,)."""
+
+
+class Penalty(Component):
+    """A price on the parameters themselves."""
+
+    @abstractmethod
+    def penalty(self, params: Tensors, source: Tensors, memory: Tensors) -> Tensor:
+        """Cost of the parameters, a scalar."""
+
+
+class ParameterRule(Component):
+    """Edits the parameters after each update."""
+
+    @abstractmethod
+    def after_update(self, params: Tensors, source: Tensors, memory: Tensors) -> None:
+        """Edit the stream's parameters in place, after each optimiser step."""
+
+
+class OutputRule(Component):
+    """Edits what the caller gets."""
+
+    @abstractmethod
+    def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
+        """Logits to hand to the caller, shape (batch, classes)."""

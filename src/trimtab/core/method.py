@@ -1,0 +1,74 @@
+"""A method is a recipe: components, batch-norm policy, trained parameters, optimiser."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from torch import Tensor
+
+from trimtab.core.adapter import Adapter
+from trimtab.core.backbone import Backbone, ParameterFilter, Tensors, in_norm_layers
+from trimtab.core.component import Component
+from trimtab.core.norm import BATCH, NormPolicy
+from trimtab.core.optimizer import OptimizerChoice
+
+Role = TypeVar("Role", bound=Component)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A recipe for adaptation; ``start`` makes a stream of it."""
+
+    components: tuple[Component, ...] = ()
+    norm: NormPolicy = BATCH
+    trains: ParameterFilter = in_norm_layers
+    optimizer: OptimizerChoice = field(default_factory=OptimizerChoice)
+
+    def __post_init__(self) -> None:
+        names = [component.name for component in self.components]
+        if len(set(names)) < len(names):
+            raise ValueError(f"components must have different names, got {names}")
+
+    def plus(self, *components: Component) -> "Method":
+        """The same recipe with these components too; one of a name already there replaces it."""
+        by_name = {component.name: component for component in self.components}
+        by_name |= {component.name: component for component in components}
+        return replace(self, components=tuple(by_name.values()))
+
+    def playing(self, role: type[Role]) -> list[Role]:
+        """The components that play a role, in their order."""
+        return [component for component in self.components if isinstance(component, role)]
+
+    def source_params(self, backbone: Backbone) -> Tensors:
+        """Source values of what this method trains in a backbone."""
+        params = backbone.parameters(self.trains)
+        if not params:
+            name = type(backbone.model).__name__
+            raise ValueError(
+                f"this method trains norm layers, and {name} has none with parameters; "
+                "use a method that trains nothing ('source', 'lame'), or train other parameters: "
+                "dataclasses.replace(method, trains=trimtab.everywhere)"
+            )
+        return params
+
+    def start(self, backbone: Backbone, **options: Any) -> Adapter:
+        """A fresh stream. A method with a loop of its own returns its own kind of adapter."""
+        return Adapter(backbone, self, **options)
+
+    @property
+    def spec(self) -> str:
+        """The recipe as text, the same for equal recipes."""
+        return _described(self)
+
+
+def _described(value: object) -> str:
+    """Settings in full; functions and data by their names, which do not change between runs."""
+    if is_dataclass(value) and not isinstance(value, type):
+        settings = (f"{f.name}={_described(getattr(value, f.name))}" for f in fields(value))
+        return f"{type(value).__name__}({', '.join(settings)})"
+    if isinstance(value, tuple):
+        return f"({', '.join(_described(item) for item in value)})"
+    if isinstance(value, Tensor) or not isinstance(value, (str, int, float, bool, type(None))):
+        named: Any = value if isinstance(value, Callable) else type(value)  # type: ignore[arg-type]
+        return getattr(named, "__qualname__", type(value).__qualname__)
+    return repr(value)

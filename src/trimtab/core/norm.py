@@ -1,0 +1,178 @@
+"""Which statistics a batch norm normalises with, and which layers count as norm layers."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+
+
+@dataclass(frozen=True)
+class NormPolicy:
+    """Normalise with ``stored + batch_weight * (batch - stored)`` statistics.
+
+    Args:
+        batch_weight: 0 uses the stored statistics alone, 1 those of the batch alone.
+        keep_weight: How far the stored statistics move towards the batch's at each pass.
+        unbiased: Whether a blended or stored batch variance divides by n - 1. With
+            ``batch_weight=1`` the batch itself is always normalised by its biased variance.
+        mixture: Whether blending counts the distance between both means as variance, as the
+            variance of a mixture of two populations does.
+        differentiable: Whether gradients flow through the statistics of a blended batch.
+    """
+
+    batch_weight: float
+    keep_weight: float = 0.0
+    unbiased: bool = False
+    mixture: bool = False
+    differentiable: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("batch_weight", "keep_weight"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must lie in [0, 1], got {getattr(self, name)}")
+
+    @property
+    def couples_samples(self) -> bool:
+        """Whether one sample's output depends on the others in its batch."""
+        return self.batch_weight > 0
+
+
+SOURCE = NormPolicy(batch_weight=0.0)
+BATCH = NormPolicy(batch_weight=1.0)
+
+
+def blend(batch_weight: float, *, unbiased: bool = False) -> NormPolicy:
+    """Mix stored and batch statistics, forgetting the batch afterwards."""
+    return NormPolicy(batch_weight, unbiased=unbiased)
+
+
+def running(batch_weight: float) -> NormPolicy:
+    """Move the stored statistics towards each batch and normalise with the result."""
+    return NormPolicy(batch_weight, keep_weight=batch_weight)
+
+
+def tracking(window: int, samples: int) -> NormPolicy:
+    """Follow the last ``window`` samples, exponentially weighted, when ``samples`` more arrive."""
+    weight = 1 - (1 - 1 / window) ** samples
+    return NormPolicy(weight, keep_weight=weight, mixture=True)
+
+
+class _StreamBatchNorm(_BatchNorm):
+    """Mixed into a batch norm's own class, so that what subclasses add to it stays."""
+
+    policy: NormPolicy = SOURCE
+
+    def forward(self, input: Tensor) -> Tensor:  # noqa: A002  (torch's own name)
+        if self.running_mean is None or self.running_var is None:
+            # Nothing is stored, so the batch decides; of a single value only the shift is left.
+            return super().forward(input) if _has_variance(input) else self._shift_of(input)
+        if self.policy == SOURCE or not _has_variance(input):
+            return super().forward(input)  # a single value a channel says nothing about variance
+        return self._obeying(input, self.running_mean, self.running_var)
+
+    def _obeying(self, x: Tensor, stored_mean: Tensor, stored_var: Tensor) -> Tensor:
+        policy = self.policy
+        if policy.batch_weight == 1:
+            with self._statistics(None, None):
+                output = super().forward(x)
+        else:
+            learns = policy.differentiable and torch.is_grad_enabled()
+            with torch.set_grad_enabled(learns):
+                mean, var = _towards_batch(stored_mean, stored_var, x, policy, policy.batch_weight)
+            output = self._normalised_by(x, mean, var)
+        if policy.keep_weight:
+            with torch.no_grad():
+                mean, var = _towards_batch(stored_mean, stored_var, x, policy, policy.keep_weight)
+            stored_mean.copy_(mean)
+            stored_var.copy_(var)
+        return output
+
+    def _normalised_by(self, x: Tensor, mean: Tensor, var: Tensor) -> Tensor:
+        """Normalise here, where the statistics carry gradients; leave the rest to the layer."""
+        per_channel = (1, -1) + (1,) * (x.dim() - 2)
+        scale = (var + self.eps).rsqrt()
+        normalised = (x - mean.view(per_channel)) * scale.view(per_channel)
+        with self._statistics(torch.zeros_like(mean), torch.ones_like(var) - self.eps):
+            return super().forward(normalised.to(x.dtype))
+
+    def _shift_of(self, x: Tensor) -> Tensor:
+        zeros = x.new_zeros(x.shape[1])
+        with self._statistics(zeros, zeros + 1):
+            return super().forward(torch.zeros_like(x))
+
+    @contextmanager
+    def _statistics(self, mean: Tensor | None, var: Tensor | None) -> Iterator[None]:
+        """Show the layer these statistics instead of the stored ones; None means the batch's."""
+        buffers = self._buffers
+        stored = buffers["running_mean"], buffers["running_var"]
+        buffers["running_mean"], buffers["running_var"] = mean, var
+        try:
+            yield
+        finally:
+            buffers["running_mean"], buffers["running_var"] = stored
+
+
+def _has_variance(x: Tensor) -> bool:
+    return x.numel() > x.shape[1]
+
+
+def _towards_batch(
+    mean: Tensor, var: Tensor, x: Tensor, policy: NormPolicy, weight: float
+) -> tuple[Tensor, Tensor]:
+    """Stored statistics moved by ``weight`` towards those of the batch."""
+    axes = [axis for axis in range(x.dim()) if axis != 1]
+    batch_var, batch_mean = torch.var_mean(
+        x.to(torch.promote_types(x.dtype, torch.float32)), axes, correction=int(policy.unbiased)
+    )
+    batch_var, batch_mean = batch_var.to(var.dtype), batch_mean.to(mean.dtype)
+    blended = var.lerp(batch_var, weight)
+    if policy.mixture:
+        blended = blended + weight * (1 - weight) * (batch_mean - mean).square()
+    return mean.lerp(batch_mean, weight), blended
+
+
+@cache
+def _obedient(kind: type[_BatchNorm]) -> type[_StreamBatchNorm]:
+    return type(f"Stream{kind.__name__}", (_StreamBatchNorm, kind), {})
+
+
+def _contiguous_where_backward_crashes(layer: nn.Module, args: tuple[Any, ...]) -> Any:
+    """Give group norm the memory layout whose backward is safe.
+
+    torch 2.13 on a CPU segfaults in group norm's backward when the input is channels-last and
+    needs no gradient, which is what the first group norm behind frozen convolutions gets.
+    """
+    x = args[0]
+    if x.requires_grad or x.is_contiguous() or not torch.is_grad_enabled():
+        return args
+    return (x.contiguous(), *args[1:])
+
+
+def install(model: nn.Module) -> list[_StreamBatchNorm]:
+    """Make every batch norm of ``model`` obey a policy and every group norm safe; the former."""
+    obedient = []
+    for layer in model.modules():
+        if isinstance(layer, _BatchNorm):
+            layer.__class__ = _obedient(type(layer))  # type: ignore[arg-type]
+            obedient.append(layer)
+        elif isinstance(layer, nn.GroupNorm):
+            layer.register_forward_pre_hook(_contiguous_where_backward_crashes)
+    return obedient  # type: ignore[return-value]
+
+
+def is_norm_layer(layer: nn.Module) -> bool:
+    """Batch, layer, group, instance and RMS norms, and leaf modules that call themselves so."""
+    known = (
+        _BatchNorm,
+        nn.LayerNorm,
+        nn.GroupNorm,
+        nn.modules.instancenorm._InstanceNorm,
+    )
+    if isinstance(layer, known):
+        return True
+    return "norm" in type(layer).__name__.lower() and not list(layer.children())

@@ -1,0 +1,95 @@
+"""Samples that wait for an update, and the predictions around them."""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from trimtab.core.backbone import Prediction, Tensors
+
+
+@dataclass
+class Window:
+    """The last ``size`` predictions of a stream, and the samples since its last update.
+
+    With no size nothing is remembered from one batch to the next.
+    """
+
+    size: int | None
+    recent: Prediction | None = None
+    inputs: list[Tensor] = field(default_factory=list)
+    predictions: list[Prediction] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.size is not None and self.size < 1:
+            raise ValueError(f"window must be at least 1 sample, got {self.size}")
+
+    @property
+    def room(self) -> int | None:
+        """How many more samples fill the window; None where there is no end."""
+        return None if self.size is None else self.size - sum(len(part) for part in self.inputs)
+
+    @property
+    def largest(self) -> int:
+        """The largest batch among those that wait."""
+        return max(len(part) for part in self.inputs)
+
+    def with_recent(self, prediction: Prediction) -> Prediction:
+        """The predictions of the window once this one has arrived."""
+        if self.size is None or self.recent is None:
+            return prediction
+        joined = _joined([self.recent, prediction])
+        return joined.rows(slice(-max(self.size, len(prediction.logits)), None))
+
+    def collect(self, inputs: Tensor, prediction: Prediction) -> None:
+        """Let samples wait for the next update."""
+        self.inputs.append(inputs.clone())  # a caller may reuse its buffer for the next frame
+        self.predictions.append(prediction)
+
+    def release(self) -> tuple[Tensor, Prediction]:
+        """All that waits, which then waits no longer."""
+        inputs, prediction = torch.cat(self.inputs), _joined(self.predictions)
+        self.inputs, self.predictions = [], []
+        return inputs, prediction
+
+    def state(self) -> Tensors:
+        """Everything as tensors."""
+        state: Tensors = {}
+        for name, prediction in (("recent", self.recent), ("waiting", self._waiting())):
+            if prediction is not None:
+                state[f"{name}_logits"] = prediction.logits
+            if prediction is not None and prediction.features is not None:
+                state[f"{name}_features"] = prediction.features
+        if self.inputs:
+            state["waiting_inputs"] = torch.cat(self.inputs)
+            state["waiting_sizes"] = torch.tensor([len(part) for part in self.inputs])
+        return state
+
+    def load(self, state: Tensors) -> None:
+        """Become what ``state`` says."""
+        self.recent = _prediction(state, "recent")
+        self.inputs, self.predictions = [], []
+        waiting = _prediction(state, "waiting")
+        if waiting is not None:
+            sizes = state["waiting_sizes"].tolist()
+            self.inputs = list(state["waiting_inputs"].split(sizes))
+            stops = torch.tensor(sizes).cumsum(0).tolist()
+            self.predictions = [
+                waiting.rows(slice(stop - size, stop))
+                for size, stop in zip(sizes, stops, strict=True)
+            ]
+
+    def _waiting(self) -> Prediction | None:
+        return _joined(self.predictions) if self.predictions else None
+
+
+def _joined(parts: list[Prediction]) -> Prediction:
+    logits = torch.cat([part.logits for part in parts])
+    features = [part.features for part in parts if part.features is not None]
+    return Prediction(logits, torch.cat(features) if len(features) == len(parts) else None)
+
+
+def _prediction(state: Tensors, name: str) -> Prediction | None:
+    if f"{name}_logits" not in state:
+        return None
+    return Prediction(state[f"{name}_logits"], state.get(f"{name}_features"))

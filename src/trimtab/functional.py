@@ -1,0 +1,25 @@
+"""Formulas that several components share: tensors in, tensors out."""
+
+import torch
+from torch import Tensor
+
+
+def entropy(logits: Tensor) -> Tensor:
+    """Entropy of each row's softmax, in nats."""
+    return -(logits.softmax(1) * logits.log_softmax(1)).sum(1)
+
+
+def cross_entropy(target_logits: Tensor, logits: Tensor) -> Tensor:
+    """Cross entropy of each row's softmax against the target's softmax, in nats."""
+    return -(target_logits.softmax(1) * logits.log_softmax(1)).sum(1)
+
+
+def symmetric_cross_entropy(first: Tensor, second: Tensor) -> Tensor:
+    """Mean of the cross entropies of each row of logits against the other's, in nats."""
+    return 0.5 * (cross_entropy(first, second) + cross_entropy(second, first))
+
+
+def soft_likelihood_ratio(logits: Tensor, ceiling: float = 0.99, eps: float = 1e-5) -> Tensor:
+    """Negative expected log odds of each row: its gradient does not fade with certainty."""
+    p = logits.softmax(1).clamp(max=ceiling)  # past the ceiling nothing pushes further
+    return -(p * torch.log(p / (1 - p) + eps)).sum(1)
