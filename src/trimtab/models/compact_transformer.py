@@ -57,12 +57,12 @@ class CompactTransformer(nn.Module):
     ) -> None:
         super().__init__()
         self.tokenizer = nn.Sequential(
-            nn.Conv2d(3, width // 4, 3, padding=1),
+            nn.Conv2d(3, width // 4, 3, stride=2, padding=1),
             nn.ReLU(),
-            nn.MaxPool2d(2),
-            nn.Conv2d(width // 4, width, 3, padding=1),
+            nn.Conv2d(width // 4, width // 2, 3, padding=1),
             nn.ReLU(),
-            nn.MaxPool2d(2),
+            nn.Conv2d(width // 2, width, 3, stride=2, padding=1),
+            nn.ReLU(),
         )
         self.position = nn.Parameter(torch.zeros(1, 64, width))
         nn.init.trunc_normal_(self.position, std=0.02)

@@ -30,14 +30,14 @@ class Recipe:
     seed: int = 0
 
 
-_TRANSFORMER = Recipe(epochs=14, optimizer="adamw", peak_lr=2e-3, weight_decay=0.05)
+_TRANSFORMER = Recipe(epochs=13, optimizer="adamw", peak_lr=2e-3, weight_decay=0.05)
 
 RECIPES = {
-    "cifar10_resnet20_bn": Recipe(epochs=18, small_epochs=9),
-    "cifar10_resnet20_gn": Recipe(epochs=18, small_epochs=9, peak_lr=0.1),
+    "cifar10_resnet20_bn": Recipe(epochs=17, small_epochs=9),
+    "cifar10_resnet20_gn": Recipe(epochs=15, small_epochs=8, peak_lr=0.1),
     "cifar10_vit": _TRANSFORMER,
     "fashion_resnet20_bn": Recipe(epochs=8, small_epochs=3, max_shift=2),
-    "fashion_resnet20_gn": Recipe(epochs=8, small_epochs=3, max_shift=2, peak_lr=0.1),
+    "fashion_resnet20_gn": Recipe(epochs=7, small_epochs=3, max_shift=2, peak_lr=0.1),
     "fashion_vit": replace(_TRANSFORMER, epochs=6, max_shift=2),
 }
 
