@@ -5,9 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-IMAGENET_R = tuple(
-    int(word)
-    for word in """
+_R = """
     1 2 4 6 8 9 11 13 22 23 26 29 31 39 47 63 71 76 79 84 90 94 96 97 99 100 105 107 113 122 125
     130 132 144 145 147 148 150 151 155 160 161 162 163 171 172 178 187 195 199 203 207 208 219 231
     232 234 235 242 245 247 250 251 254 259 260 263 265 267 269 276 277 281 288 289 291 292 293 296
@@ -17,9 +15,10 @@ IMAGENET_R = tuple(
     657 658 701 717 724 763 768 774 776 779 780 787 805 812 815 820 824 833 847 852 866 875 883 889
     895 907 928 931 932 933 934 936 937 943 945 947 948 949 951 953 954 957 963 965 967 980 981 983
     988
-    """.split()
-)
-"""Label ``i`` of ImageNet-R (200 classes, arXiv:2006.16241) is ImageNet's class ``IMAGENET_R[i]``."""
+"""
+
+IMAGENET_R = tuple(map(int, _R.split()))
+"""Label ``i`` of ImageNet-R (arXiv:2006.16241) is ImageNet's class ``IMAGENET_R[i]``."""
 
 _D109 = """
     aircraft_carrier 403, ambulance 407, ant 310, backpack 414, banana 954, barn 425, basket 790,

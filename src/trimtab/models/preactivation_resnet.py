@@ -39,6 +39,10 @@ class PreActivationBlock(nn.Module):
 class PreActivationResNet26(nn.Module):
     """Logits (batch, classes) for images (batch, 3, 32, 32): three stages of four blocks."""
 
+    layer1: nn.Sequential
+    layer2: nn.Sequential
+    layer3: nn.Sequential
+
     def __init__(self, num_classes: int) -> None:
         super().__init__()
         self.conv1 = nn.Conv2d(3, 16, 3, padding=1, bias=False)

@@ -53,6 +53,10 @@ class BasicBlock(nn.Module):
 class ResNet(nn.Module):
     """Logits (batch, classes) for images (batch, 3, 32, 32)."""
 
+    layer1: nn.Sequential
+    layer2: nn.Sequential
+    layer3: nn.Sequential
+
     def __init__(
         self,
         blocks: int,

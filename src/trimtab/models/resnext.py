@@ -13,7 +13,9 @@ EXPANSION = 4
 class GroupedBottleneck(nn.Module):
     """Narrow, convolve in ``cardinality`` groups, widen; around a shortcut."""
 
-    def __init__(self, inside: int, planes: int, group_width: int, groups: int, stride: int):
+    def __init__(
+        self, inside: int, planes: int, group_width: int, groups: int, stride: int
+    ) -> None:
         super().__init__()
         narrow = planes * group_width // 64 * groups
         outside = planes * EXPANSION
@@ -40,6 +42,10 @@ class GroupedBottleneck(nn.Module):
 
 class ResNeXt29(nn.Module):
     """Logits (batch, classes) for images (batch, 3, 32, 32): three stages of three blocks."""
+
+    stage_1: nn.Sequential
+    stage_2: nn.Sequential
+    stage_3: nn.Sequential
 
     def __init__(self, num_classes: int, groups: int = 4, group_width: int = 32) -> None:
         super().__init__()

@@ -1,5 +1,6 @@
 """The 31 ImageNet networks of the ROID paper, as torchvision has them."""
 
+import importlib
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -71,14 +72,12 @@ AUXILIARY_HEADS = {
 
 def make(name: str, num_classes: int) -> nn.Module:
     """The bare torchvision network with random weights."""
-    import_torchvision()
-    from torchvision.models import get_model
-
+    networks = importlib.import_module(f"{import_torchvision().__name__}.models")
     options: dict[str, Any] = {}
     if name in AUXILIARY_HEADS:
         # transform_input: both were trained on another normalisation and convert by themselves.
         options = {"aux_logits": False, "init_weights": False, "transform_input": True}
-    model: nn.Module = get_model(name, weights=None, num_classes=num_classes, **options)
+    model: nn.Module = networks.get_model(name, weights=None, num_classes=num_classes, **options)
     return model
 
 

@@ -12,8 +12,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from trimtab.models.entry import ModelEntry
 from trimtab.models.normalization import Normalized
-from trimtab.models.tiny import NORMALIZATION, TINY
+from trimtab.models.tiny import TINY
 from trimtab.models.train.batches import TrainingSet, batches_per_epoch
 from trimtab.models.train.loop import accuracy, train
 from trimtab.models.train.recipe import RECIPES, Recipe
@@ -26,14 +27,20 @@ def main() -> None:
     recipe = RECIPES[args.name]
     data = load_file(args.data)
     torch.manual_seed(recipe.seed)
-    mean, std = NORMALIZATION[args.name.split("_")[0]]
-    model = Normalized(TINY[args.name](), mean, std)
+    model = _untrained(TINY[args.name])
     _train_with_progress(model, data, recipe, args)
     clean = accuracy(model, data["test_images"], data["test_labels"])
     print(f"{args.name}: {100 * clean:.2f} % of {len(data['test_labels'])} test images")
     args.out.mkdir(parents=True, exist_ok=True)
     weights = {name: value.contiguous() for name, value in model.model.state_dict().items()}
     save_file(weights, args.out / f"{args.name}.safetensors")
+
+
+def _untrained(entry: ModelEntry) -> Normalized:
+    mean, std = entry.preprocessing.mean, entry.preprocessing.std
+    assert mean is not None
+    assert std is not None
+    return Normalized(entry.make(entry.num_classes), mean, std)
 
 
 def _train_with_progress(

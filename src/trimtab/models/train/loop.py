@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -29,7 +30,7 @@ def train(
 
     ``advance`` is called after each batch, ``report`` after each epoch.
     """
-    model.to(memory_format=torch.channels_last)
+    model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimizer = make_optimizer(recipe, model)
     done = _resume(model, optimizer, recipe, checkpoint)
     forward = torch.compile(model) if compiled else model
@@ -47,7 +48,7 @@ def train(
             optimizer.step()
             losses.append(loss.detach())
             advance()
-        state = {"epoch": epoch + 1, "epochs": recipe.epochs}
+        state: dict[str, Any] = {"epoch": epoch + 1, "epochs": recipe.epochs}
         state |= {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
         save_checkpoint(checkpoint, state)
         report(epoch + 1, torch.stack(losses).mean().item())
