@@ -8,13 +8,16 @@ equal channels when they are read.
 import gzip
 import hashlib
 import io
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from safetensors.numpy import save
 
 from trimtab.core.files import write_whole
+from trimtab.streams.cifar10 import cache_directory
 
 Pixels = npt.NDArray[np.uint8]
 Labels = npt.NDArray[np.int64]
@@ -35,6 +38,7 @@ CLASSES = (
 PER_CLASS = 400
 PACKED = "embedded.npz"
 BORDER = 2
+DEBIAN = Path("/usr/share/datasets/fashion-mnist")
 
 OFFICIAL = {
     "train_images": (
@@ -73,9 +77,21 @@ def as_rgb(grey: Pixels) -> Pixels:
 def read_official(directory: Path) -> dict[str, Pixels]:
     """All 70,000 images, grey at 28 px, and their labels, from the official four files.
 
-    Debian's package ``dataset-fashion-mnist`` puts them into ``/usr/share/datasets``.
+    Debian's package ``dataset-fashion-mnist`` puts them into ``DEBIAN``.
     """
     return {what: _read_idx(directory / name, sha) for what, (name, sha) in OFFICIAL.items()}
+
+
+def prepare_all(directory: Path, advance: Callable[[str], None] = lambda _what: None) -> Path:
+    """Write all 70,000 images as 32 px RGB into the cache, as training reads them; the file."""
+    advance("reading")
+    arrays = read_official(directory)
+    arrays = {name: as_rgb(array) if array.ndim == 3 else array for name, array in arrays.items()}
+    target = cache_directory() / "fashion_mnist.safetensors"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    advance("writing")
+    write_whole(target, save(arrays))
+    return target
 
 
 def pack(directory: Path, target: Path) -> None:

@@ -12,11 +12,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from trimtab.models.accuracy import accuracy_of
 from trimtab.models.entry import ModelEntry
 from trimtab.models.normalization import Normalized
 from trimtab.models.tiny import TINY
 from trimtab.models.train.batches import TrainingSet, batches_per_epoch
-from trimtab.models.train.loop import accuracy, train
+from trimtab.models.train.loop import train
 from trimtab.models.train.recipe import RECIPES, Recipe
 
 
@@ -29,7 +30,7 @@ def main() -> None:
     torch.manual_seed(recipe.seed)
     model = _untrained(TINY[args.name])
     _train_with_progress(model, data, recipe, args)
-    clean = accuracy(model, data["test_images"], data["test_labels"])
+    clean = accuracy_of(model, data["test_images"], data["test_labels"])
     print(f"{args.name}: {100 * clean:.2f} % of {len(data['test_labels'])} test images")
     args.out.mkdir(parents=True, exist_ok=True)
     weights = {name: value.contiguous() for name, value in model.model.state_dict().items()}
@@ -57,7 +58,7 @@ def _train_with_progress(
         task = progress.add_task(args.name, total=total)
 
         def report(epoch: int, loss: float) -> None:
-            share = accuracy(model, *held_out)
+            share = accuracy_of(model, *held_out)
             progress.update(task, completed=epoch * batches_per_epoch(part, recipe))
             progress.print(
                 f"epoch {epoch}/{recipe.epochs}  loss {loss:.3f}  held out {100 * share:.2f} %"

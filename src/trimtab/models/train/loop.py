@@ -69,17 +69,6 @@ def training_loss(logits: Tensor, batch: TrainingBatch, recipe: Recipe) -> Tenso
     return (1 - recipe.teacher_weight) * hard + recipe.teacher_weight * heat**2 * soft
 
 
-@torch.no_grad()
-def accuracy(model: nn.Module, images: Tensor, labels: Tensor, *, batch_size: int = 250) -> float:
-    """The share of ``images`` (count, height, width, 3), uint8, that ``model`` gets right."""
-    model.eval()
-    right = 0
-    for pixels, truth in zip(images.split(batch_size), labels.split(batch_size), strict=True):
-        logits = model(pixels.permute(0, 3, 1, 2).float() / 255)
-        right += int((logits.argmax(dim=1) == truth.long()).sum())
-    return right / len(images)
-
-
 def _resume(
     model: nn.Module, optimizer: torch.optim.Optimizer, recipe: Recipe, checkpoint: Path
 ) -> int:
