@@ -1,5 +1,6 @@
 """Networks that are not in the table: any of timm's, and any callable of the user's."""
 
+import difflib
 import importlib
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ def timm_entry(name: str) -> ModelEntry:
     timm = _import_timm()
     bare = name.removeprefix(TIMM)
     if not timm.is_model(bare.split(".")[0]):
-        near = ", ".join(timm.list_models(f"*{bare[:6]}*")[:8]) or "none"
+        near = ", ".join(difflib.get_close_matches(bare, timm.list_models())) or "none"
         raise ValueError(f"timm has no model {bare!r}; names that are near: {near}")
     config = timm.get_pretrained_cfg(bare, allow_unregistered=False)
     size = config.input_size[-1]

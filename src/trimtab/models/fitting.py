@@ -32,8 +32,9 @@ def fit(
     mismatches = list(_mismatches(expected, named))
     if mismatches:
         raise ValueError(
-            f"{path} does not fit {type(model).__name__}: {mismatches[0]} "
-            f"(the first of {len(mismatches)} mismatches)"
+            f"{path} does not fit {type(model).__name__}: {mismatches[0]} (the first of "
+            f"{len(mismatches)} mismatches; its {len(tensors)} tensors begin with "
+            f"{next(iter(tensors), 'none')!r})"
         )
     model.load_state_dict(named)
 

@@ -97,6 +97,11 @@ def _with_weights(
     if weights is None and ":" in entry.name:
         return entry.make(num_classes), {}
     if weights is None and entry.name.startswith(TIMM):
+        if num_classes != entry.num_classes:
+            raise ValueError(
+                f"the weights of {entry.name} have {entry.num_classes} classes, not {num_classes}; "
+                "give a file with weights="
+            )
         return make_pretrained_timm(entry), {}
     path = _verified_own_weights(entry) if weights is None else Path(weights)
     tensors = read_tensors(path)
