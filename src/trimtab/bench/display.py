@@ -8,9 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from trimtab.bench.result import RunResult
 
 
-def follow(
-    results: Iterator[RunResult | None], total: int, console: Console
-) -> list[RunResult]:
+def follow(results: Iterator[RunResult | None], total: int, console: Console) -> list[RunResult]:
     """Show a bar until all results are there; those that failed."""
     failed = []
     columns = (

@@ -119,9 +119,7 @@ def _adapter(spec: RunSpec, backbone: Backbone, images: Any) -> Adapter:
     options = dict(spec.options)
     if options.get("source_data") == "clean":
         options["source_data"] = _source_data(images, spec)
-    return trimtab.adapt(
-        backbone, spec.method, seed=spec.seed, window=spec.window, **options
-    )
+    return trimtab.adapt(backbone, spec.method, seed=spec.seed, window=spec.window, **options)
 
 
 def _source_data(images: Any, spec: RunSpec) -> list[tuple[Tensor, Tensor]]:

@@ -36,9 +36,7 @@ class Scorer:
     _nll: list[Tensor] = field(default_factory=list)
     _domain: list[Tensor] = field(default_factory=list)
 
-    def update(
-        self, logits: Tensor, labels: Tensor, domain: Tensor, source_logits: Tensor
-    ) -> None:
+    def update(self, logits: Tensor, labels: Tensor, domain: Tensor, source_logits: Tensor) -> None:
         """Score one batch: the method's logits and the source model's on the same samples."""
         log_probs = logits.detach().cpu().double().log_softmax(1)
         confidence, predicted = log_probs.exp().max(1)

@@ -56,3 +56,8 @@ class ModelEntry:
     url: str | None = None
     renames: tuple[tuple[str, str], ...] = ()
     left_out: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str | None:
+        """How runs name these weights: the beginning of their hash."""
+        return None if self.sha256 is None else self.sha256[:16]

@@ -14,6 +14,7 @@ from safetensors.numpy import save
 
 from trimtab.core.files import write_whole
 from trimtab.streams.cifar10_archives import read_archive
+from trimtab.streams.data import LabelledImages
 
 Pixels = npt.NDArray[np.uint8]
 Labels = npt.NDArray[np.int64]
@@ -53,6 +54,12 @@ def cache_directory() -> Path:
 def cached_file() -> Path:
     """The converted dataset, present or not."""
     return cache_directory() / "cifar10.safetensors"
+
+
+def load(part: str = "test") -> LabelledImages:
+    """CIFAR-10's test images, once ``trimtab data cifar10`` has made them available."""
+    images, labels = cifar10(part)
+    return LabelledImages(images, labels, "cifar10", CLASSES)
 
 
 def cifar10(part: str = "test") -> tuple[Pixels, Labels]:
