@@ -37,7 +37,7 @@ def test_takes_a_local_file_for_a_timm_network(timm: Any, tmp_path: Path) -> Non
 
 
 def test_an_unknown_timm_network_names_the_nearest() -> None:
-    with pytest.raises(ValueError, match="timm has no model 'resnet17'; .* resnet18"):
+    with pytest.raises(ValueError, match=r"timm has no model 'resnet17'; .* resnet18"):
         models.load("timm/resnet17")
 
 

@@ -121,7 +121,7 @@ def test_an_unknown_name_lists_the_known_ones_and_the_nearest() -> None:
 
 
 def test_a_network_without_shipped_weights_says_where_they_are_from() -> None:
-    with pytest.raises(ValueError, match="no weights of wrn28_10 are shipped .*RobustBench"):
+    with pytest.raises(ValueError, match=r"no weights of wrn28_10 are shipped .*RobustBench"):
         models.load("wrn28_10")
 
 

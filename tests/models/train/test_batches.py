@@ -37,7 +37,7 @@ def test_an_epoch_shows_each_image_at_most_once_in_full_batches() -> None:
     epoch = list(batches(DATA, recipe, 0))
     assert [len(batch.labels) for batch in epoch] == [6, 6, 6]
     assert all(batch.inputs.shape == (6, 3, 8, 8) for batch in epoch)
-    assert all(0 <= batch.inputs.min() and batch.inputs.max() <= 1 for batch in epoch)
+    assert all(batch.inputs.min() >= 0 and batch.inputs.max() <= 1 for batch in epoch)
 
 
 def test_the_seed_and_the_epoch_decide_the_batches() -> None:

@@ -7,10 +7,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from trimtab.models.tiny import TINY
 from trimtab.models.train.batches import TrainingBatch, TrainingSet
 from trimtab.models.train.loop import train, training_loss
 from trimtab.models.train.recipe import RECIPES, Recipe, learning_rate
-from trimtab.models.tiny import TINY
 
 RECIPE = Recipe(epochs=3, batch_size=8, peak_lr=0.05, max_shift=1)
 
@@ -34,7 +34,7 @@ def trained(path: Path) -> dict[str, Tensor]:
     return model.state_dict()
 
 
-class Interrupted(Exception):
+class StopHereError(Exception):
     pass
 
 
@@ -44,9 +44,9 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(tmp_path: Path) -> 
 
     def interrupt() -> None:
         if next(steps) == 4:
-            raise Interrupted
+            raise StopHereError
 
-    with pytest.raises(Interrupted):
+    with pytest.raises(StopHereError):
         train(network(), data(), RECIPE, tmp_path / "part.pt", advance=interrupt)
     resumed = trained(tmp_path / "part.pt")
     assert all(torch.equal(resumed[name], value) for name, value in whole.items())
