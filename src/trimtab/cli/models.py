@@ -46,9 +46,7 @@ def _list() -> int:
     for entry in MODELS.values():
         size = f"{entry.preprocessing.input_size} px"
         weights = "shipped" if entry.shipped else entry.origin.split(";")[0]
-        table.add_row(
-            entry.name, entry.norm_layers, size, entry.dataset, _percent(entry), weights
-        )
+        table.add_row(entry.name, entry.norm_layers, size, entry.dataset, _percent(entry), weights)
     console = Console()
     if not console.is_terminal:
         console.width = 200

