@@ -24,7 +24,7 @@ def contact_sheet(
     seed: int = 0,
     corruptor: Corruptor | None = None,
 ) -> None:
-    """Write rows of corruptions, columns clean and severities 1 to 5, all shown about 96 pixels wide."""
+    """Write rows of corruptions, columns clean and severities 1 to 5, cells of 96 pixels."""
     from PIL import Image, ImageDraw
 
     require_pillow()

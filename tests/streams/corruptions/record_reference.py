@@ -12,15 +12,19 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from streams.corruptions.statistics import statistics
+from streams.corruptions.statistics import DETERMINISTIC, statistics
 from streams.pictures import pictures
 
-DETERMINISTIC = (
-    "defocus_blur zoom_blur brightness contrast pixelate jpeg_compression gaussian_blur saturate"
-).split()
 RANDOM = (
-    "gaussian_noise shot_noise impulse_noise speckle_noise glass_blur motion_blur snow fog"
-).split()
+    "gaussian_noise",
+    "shot_noise",
+    "impulse_noise",
+    "speckle_noise",
+    "glass_blur",
+    "motion_blur",
+    "snow",
+    "fog",
+)
 DRAWS = 300
 
 

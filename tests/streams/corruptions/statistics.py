@@ -3,6 +3,18 @@
 import numpy as np
 import numpy.typing as npt
 
+DETERMINISTIC = (
+    "defocus_blur",
+    "zoom_blur",
+    "brightness",
+    "contrast",
+    "pixelate",
+    "jpeg_compression",
+    "gaussian_blur",
+    "saturate",
+)
+"""Corruptions that draw nothing."""
+
 NAMES = ("mean", "sd", "distance", "low", "middle", "high")
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from streams.pictures import pictures
 
+from streams.pictures import pictures
 from trimtab.streams.corruptions import corrupt
 from trimtab.streams.corruptions.blur import disk
 from trimtab.streams.corruptions.convolve import (
@@ -42,7 +42,7 @@ def _scatter_slowly(images, shift, passes):
     for _ in range(passes):
         offsets = draws.integers(-shift, shift, 2, len(turns))
         for image, (down, right) in zip(images, offsets, strict=True):
-            drawn = {turn: pair for turn, pair in zip(turns, zip(down, right, strict=True), strict=True)}
+            drawn = dict(zip(turns, zip(down, right, strict=True), strict=True))
             for row in range(height - shift, shift, -1):
                 for column in range(width - shift, shift, -1):
                     dy, dx = drawn[row * width + column]
@@ -55,7 +55,9 @@ def test_filtering_equals_a_sum_over_the_kernel(radius):
     images = torch.from_numpy(pictures(2, 30, 26))
     kernel = disk(radius, 0.5)
     margin = len(kernel) // 2
-    padded = np.pad(images.numpy().astype(float), ((0, 0), (margin,) * 2, (margin,) * 2, (0, 0)), "reflect")
+    padded = np.pad(
+        images.numpy().astype(float), ((0, 0), (margin,) * 2, (margin,) * 2, (0, 0)), "reflect"
+    )
     slow = np.zeros(images.shape)
     for row, column in np.ndindex(kernel.shape):
         slow += kernel[row, column] * padded[:, row : row + 30, column : column + 26]
