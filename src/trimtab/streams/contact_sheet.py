@@ -10,6 +10,7 @@ from trimtab.streams.data import Pixels
 from trimtab.streams.image_files import require_pillow
 from trimtab.streams.whole_files import written_whole
 
+_CELL = 96
 _GAP = 4
 _HEADER = 18
 _NAMES_WIDTH = 128
@@ -22,14 +23,13 @@ def contact_sheet(
     names: tuple[str, ...] = tuple(CORRUPTIONS),
     seed: int = 0,
     corruptor: Corruptor | None = None,
-    smallest_side: int = 96,
 ) -> None:
-    """Write rows of corruptions, columns clean and severities 1 to 5; small images are enlarged."""
+    """Write rows of corruptions, columns clean and severities 1 to 5, cells of 96 pixels."""
     from PIL import Image, ImageDraw
 
     require_pillow()
-    enlarge = max(1, -(-smallest_side // max(image.shape[:2])))
-    height, width = (side * enlarge + _GAP for side in image.shape[:2])
+    shown = tuple(max(1, round(side * _CELL / max(image.shape[:2]))) for side in image.shape[:2])
+    height, width = (side + _GAP for side in shown)
     size = (_NAMES_WIDTH + (1 + len(SEVERITIES)) * width, _HEADER + len(names) * height)
     sheet = Image.new("RGB", size, "white")
     draw = ImageDraw.Draw(sheet)
@@ -39,8 +39,8 @@ def contact_sheet(
         top = _HEADER + row * height
         draw.text((4, top + height // 2 - 8), name, fill="black")
         for column, picture in enumerate(_row(image, name, seed, corruptor or Corruptor())):
-            large = picture.repeat(enlarge, axis=0).repeat(enlarge, axis=1)
-            sheet.paste(Image.fromarray(large), (_NAMES_WIDTH + column * width, top))
+            cell = Image.fromarray(picture).resize((shown[1], shown[0]), Image.Resampling.BOX)
+            sheet.paste(cell, (_NAMES_WIDTH + column * width, top))
     with written_whole(path) as part:
         sheet.save(part, format="PNG", optimize=True)
 

@@ -111,6 +111,8 @@ def corrupt(
 
 
 def _checked(images: npt.NDArray[np.uint8] | Tensor) -> Tensor:
+    if isinstance(images, np.ndarray) and not images.flags.writeable:
+        images = images.copy()  # torch warns of arrays that it could not protect
     batch = torch.as_tensor(images)
     if batch.dtype != torch.uint8 or batch.ndim != 4 or batch.shape[3] != 3:
         raise ValueError(

@@ -1,5 +1,7 @@
 """Digital: brightness, saturation, contrast, elastic transform and pixelation."""
 
+import math
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -93,14 +95,17 @@ def _box_shrink(images: Tensor, axis: int, size: int) -> Tensor:
     """uint8 means over ``size`` boxes of whole pixels along ``axis``, halves rounded up."""
     scale = images.shape[axis] / size
     centre = (np.arange(size) + 0.5) * scale
-    start = (centre - scale / 2 + 0.5).astype(np.int64)
-    stop = np.minimum((centre + scale / 2 + 0.5).astype(np.int64), images.shape[axis])
-    length = torch.from_numpy(stop - start)
-    total = torch.zeros(())
-    for step in range(int(length.max())):
-        picked = torch.from_numpy(np.minimum(start + step, images.shape[axis] - 1))
-        counted = (step < length).float().reshape(-1, *[1] * (images.ndim - 1 - axis))
-        total = images.index_select(axis, picked) * counted + total
+    first = (centre - scale / 2 + 0.5).astype(np.int64)
     shape = [1] * images.ndim
     shape[axis] = size
-    return (total / length.reshape(shape)).add_(0.5).to(torch.uint8)
+    total, count = torch.zeros(()), torch.zeros(shape)
+    for step in range(math.ceil(scale) + 1):
+        pixel = first + step
+        # A pixel belongs to the box if its own centre does: the right edge counts, the left not.
+        place = (pixel - centre + 0.5) * (1 / scale)
+        inside = (place > -0.5) & (place <= 0.5) & (pixel < images.shape[axis])
+        weight = torch.from_numpy(inside.astype(np.float32)).reshape(shape)
+        picked = torch.from_numpy(np.minimum(pixel, images.shape[axis] - 1))
+        total = images.index_select(axis, picked) * weight + total
+        count += weight
+    return (total / count).add_(0.5).to(torch.uint8)
