@@ -39,10 +39,10 @@ def test_reset_each_shift_resets_at_each_domain() -> None:
 def test_the_wrong_normalisation_stops_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     from trimtab import models
 
-    wrong = models.load("fashion_resnet20_gn", normalization=((0.9,) * 3, (0.05,) * 3))
+    wrong = models.load("fashion_resnet20_bn", normalization=((0.9,) * 3, (0.05,) * 3))
     monkeypatch.setattr(runner, "_backbone", lambda model: wrong)
     runner._gate.cache_clear()
-    result = run(tiny_spec())
+    result = run(tiny_spec(model="fashion_resnet20_bn"))
     runner._gate.cache_clear()
     assert result.status == "failed"
     assert result.error is not None

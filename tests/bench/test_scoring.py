@@ -1,5 +1,7 @@
 """Scores against slow and obvious versions."""
 
+import itertools
+
 import pytest
 import torch
 from torch import Tensor
@@ -59,7 +61,7 @@ def test_curves_cover_the_stream_once() -> None:
     scores = scored(LOGITS, LABELS, DOMAIN, SOURCE, 13).scores(0.0)
     stops = [0, *(point[0] for point in scores.curve)]
     assert stops[-1] == 200
-    sizes = [b - a for a, b in zip(stops[:-1], stops[1:], strict=True)]
+    sizes = [b - a for a, b in itertools.pairwise(stops)]
     assert sum(n * point[1] for n, point in zip(sizes, scores.curve, strict=True)) == pytest.approx(
         200 * scores.error
     )

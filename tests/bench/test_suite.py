@@ -24,7 +24,7 @@ def test_changes_reach_every_run(tmp_path: Path) -> None:
 
 
 def test_an_unknown_suite_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="unknown suite 'quik'.*did you mean 'quick'"):
+    with pytest.raises(ValueError, match=r"unknown suite 'quik'.*did you mean 'quick'"):
         suite.load("quik")
 
 

@@ -74,7 +74,7 @@ def ray_cluster(address: str) -> Executor:
     The claims stay with this process; the tasks compute, and results are kept here.
     """
     try:
-        import ray
+        import ray  # type: ignore[import-not-found,unused-ignore]
     except ImportError as error:
         raise ValueError("--ray needs the extra: pip install 'trimtab[ray]'") from error
 

@@ -4,7 +4,7 @@ import statistics
 import time
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -24,6 +24,7 @@ from trimtab.streams.stream import Stream
 SOURCE_IMAGES = 2000
 """Clean images that a method which asks for source data gets."""
 
+Network = TypeVar("Network")
 Progress = Callable[[int, int], None]
 
 
@@ -66,8 +67,8 @@ def _follow(stream: Stream, adapter: Adapter, progress: Progress) -> tuple[Score
     for batch in stream:
         if batch.reset:
             adapter.reset()
-        source_logits, plain = _timed(lambda x=batch.inputs: _plain(adapter.backbone, x))
-        logits, own = _timed(lambda x=batch.inputs: adapter(x))
+        source_logits, plain = _timed(_plain, adapter.backbone, batch.inputs)
+        logits, own = _timed(_adapted, adapter, batch.inputs)
         plain_seconds.append(plain)
         seconds.append(own)
         scorer = scorer or Scorer(logits.shape[1], stream.domain_names)
@@ -82,9 +83,15 @@ def _plain(backbone: Backbone, inputs: Tensor) -> Tensor:
     return backbone(inputs).logits
 
 
-def _timed(work: Callable[[], Tensor]) -> tuple[Tensor, float]:
+def _adapted(adapter: Adapter, inputs: Tensor) -> Tensor:
+    return adapter(inputs)
+
+
+def _timed(
+    work: Callable[[Network, Tensor], Tensor], network: Network, inputs: Tensor
+) -> tuple[Tensor, float]:
     clock = time.perf_counter()
-    result = work()
+    result = work(network, inputs)
     if result.is_cuda:
         torch.cuda.synchronize()
     return result, time.perf_counter() - clock
