@@ -12,6 +12,7 @@ from torch import Tensor
 import trimtab
 from trimtab import models, streams
 from trimtab.bench import gate
+from trimtab.bench.data import open_data
 from trimtab.bench.machine import forget_peak_memory, machine, peak_megabytes
 from trimtab.bench.result import Cost, RunResult, Scores
 from trimtab.bench.scoring import Scorer
@@ -154,7 +155,7 @@ def _backbone(model: str) -> Backbone:
 
 @cache
 def _images(data: str) -> Any:
-    return streams.load(data)
+    return open_data(data)
 
 
 @cache

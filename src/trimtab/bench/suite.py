@@ -2,7 +2,8 @@
 
 A suite has a ``title``, a ``[defaults]`` table and any number of ``[[grid]]`` tables. A list in
 a grid stands for each of its values, and every combination is a run. ``method`` entries may be
-tables with ``name`` and options. Fields are those of RunSpec.
+tables with ``name`` and options. Fields are those of RunSpec. TOML has no null, so the word
+``"none"`` stands for it.
 """
 
 import itertools
@@ -75,6 +76,10 @@ def _combinations(grid: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         fields = dict(zip(grid, values, strict=True))
         method = fields["method"]
         if isinstance(method, Mapping):
-            options = {key: value for key, value in method.items() if key != "name"}
+            options = {
+                key: None if value == "none" else value
+                for key, value in method.items()
+                if key != "name"
+            }
             fields |= {"method": method["name"], "options": options}
         yield fields

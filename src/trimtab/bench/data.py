@@ -1,0 +1,46 @@
+"""Images by the words of a spec: ``fashion_mnist``, or ``imagenet_c(images=5000)``."""
+
+import importlib
+import inspect
+import os
+from pathlib import Path
+from typing import Any
+
+from trimtab.core.spec import call_by_name, terms
+from trimtab.streams.data import DATASETS
+
+FOLDERS = {
+    "cifar10_c": "CIFAR-10-C",
+    "cifar100_c": "CIFAR-100-C",
+    "imagenet": "imagenet/val",
+    "imagenet_c": "ImageNet-C",
+    "imagenet_d109": "imagenet-d",
+    "imagenet_r": "imagenet-r",
+    "imagenet_sketch": "ImageNet-Sketch/sketch",
+}
+"""Where published datasets are looked for, under ``data_folder()``."""
+
+
+def data_folder() -> Path:
+    """The folder of datasets on disk: ``$TRIMTAB_DATA``, or ``data`` here.
+
+    It is no part of a spec: the same run has the same id wherever its files are.
+    """
+    return Path(os.environ.get("TRIMTAB_DATA") or "data")
+
+
+def open_data(words: str) -> Any:
+    """LabelledImages or Domains."""
+    term, *rest = terms(words)
+    if rest:
+        raise ValueError(f"data reads 'name' or 'name(option=value)', got {words!r}")
+    loaders = {name: _loader(home) for name, home in DATASETS.items() if name == term.name}
+    options = dict(term.arguments)
+    if term.name in FOLDERS and "root" in inspect.signature(loaders[term.name]).parameters:
+        options.setdefault("root", data_folder() / FOLDERS[term.name])
+    return call_by_name("data", loaders or dict.fromkeys(DATASETS), term.name, options)
+
+
+def _loader(home: str) -> Any:
+    module, function = home.split(":")
+    return getattr(importlib.import_module(module), function)
