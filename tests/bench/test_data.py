@@ -4,11 +4,23 @@ from pathlib import Path
 
 import pytest
 
-from trimtab.bench.data import open_data
+from trimtab.bench.data import open_data, open_source_data
 
 
 def test_the_embedded_images_need_nothing() -> None:
-    assert len(open_data("fashion_mnist")) == 4000
+    assert len(open_data("fashion_mnist")) == 3000
+
+
+def test_source_images_are_none_of_those_that_streams_show() -> None:
+    shown = {image.tobytes() for image in open_data("fashion_mnist").images}
+    source = [image.tobytes() for image in open_source_data("fashion_mnist").images]
+    assert len(source) == 1000
+    assert not shown & set(source)
+
+
+def test_data_without_source_images_says_so() -> None:
+    with pytest.raises(ValueError, match="no source images are known for imagenet_c"):
+        open_source_data("imagenet_c")
 
 
 def test_published_data_is_looked_for_in_the_data_folder(

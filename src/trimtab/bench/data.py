@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from trimtab.core.spec import call_by_name, terms
-from trimtab.streams.data import DATASETS
+from trimtab.streams.data import DATASETS, LabelledImages
 
 FOLDERS = {
     "cifar10_c": "CIFAR-10-C",
@@ -19,6 +19,10 @@ FOLDERS = {
     "imagenet_sketch": "ImageNet-Sketch/sketch",
 }
 """Where published datasets are looked for, under ``data_folder()``."""
+
+
+SOURCE_PARTS = {"cifar10": "train", "fashion_mnist": "source"}
+"""Parts of datasets that can serve as source data."""
 
 
 def data_folder() -> Path:
@@ -39,6 +43,16 @@ def open_data(words: str) -> Any:
     if term.name in FOLDERS and "root" in inspect.signature(loaders[term.name]).parameters:
         options.setdefault("root", data_folder() / FOLDERS[term.name])
     return call_by_name("data", loaders or dict.fromkeys(DATASETS), term.name, options)
+
+
+def open_source_data(words: str) -> LabelledImages:
+    """Clean labelled images that no stream of the data shows."""
+    name = terms(words)[0].name
+    if name not in SOURCE_PARTS:
+        known = ", ".join(SOURCE_PARTS)
+        raise ValueError(f"no source images are known for {name}; there are some for {known}")
+    images: LabelledImages = _loader(DATASETS[name])(part=SOURCE_PARTS[name])
+    return images
 
 
 def _loader(home: str) -> Any:

@@ -12,7 +12,7 @@ from torch import Tensor
 import trimtab
 from trimtab import models, streams
 from trimtab.bench import gate
-from trimtab.bench.data import open_data
+from trimtab.bench.data import open_data, open_source_data
 from trimtab.bench.machine import forget_peak_memory, machine, peak_megabytes
 from trimtab.bench.result import Cost, RunResult, Scores
 from trimtab.bench.scoring import Scorer
@@ -20,10 +20,11 @@ from trimtab.bench.spec import RunSpec
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
 from trimtab.streams.data import LabelledImages
+from trimtab.streams.scenarios import Single
 from trimtab.streams.stream import Stream
 
 SOURCE_IMAGES = 2000
-"""Clean images that a method which asks for source data gets."""
+"""Most images that a method which asks for source data gets."""
 
 Network = TypeVar("Network")
 Progress = Callable[[int, int], None]
@@ -56,7 +57,7 @@ def _measure(spec: RunSpec, progress: Progress) -> tuple[Scores, Cost]:
         severity=spec.severity,
         images_per_domain=spec.images_per_domain,
     )
-    adapter = _adapter(spec, backbone, images)
+    adapter = _adapter(spec, backbone)
     forget_peak_memory()
     return _follow(stream, adapter, progress)
 
@@ -123,23 +124,18 @@ def _distance(adapter: Adapter) -> float:
     return float((moved / length) ** 0.5)
 
 
-def _adapter(spec: RunSpec, backbone: Backbone, images: Any) -> Adapter:
+def _adapter(spec: RunSpec, backbone: Backbone) -> Adapter:
     options = dict(spec.options)
-    if options.get("source_data") == "clean":
-        options["source_data"] = _source_data(images, spec)
+    if options.get("source_data") == "source":
+        options["source_data"] = _source_data(spec)
     return trimtab.adapt(backbone, spec.method, seed=spec.seed, window=spec.window, **options)
 
 
-def _source_data(images: Any, spec: RunSpec) -> list[tuple[Tensor, Tensor]]:
-    """Clean images for methods that need some, in batches: the spec says so, nothing is hidden."""
-    clean = _clean(images)
-    if clean is None:
-        raise ValueError(f"{spec.data} has no clean images to give as source_data")
-    stream = streams.scenario("single(domain='clean')").stream(
-        clean,
-        seed=spec.seed,
-        batch_size=spec.batch_size,
-        images_per_domain=min(SOURCE_IMAGES, len(clean)),
+def _source_data(spec: RunSpec) -> list[tuple[Tensor, Tensor]]:
+    """Source images for methods that need some, in batches: the spec says so, none is hidden."""
+    images = open_source_data(spec.data)
+    stream = Single(domain="clean", images_per_domain=min(SOURCE_IMAGES, len(images))).stream(
+        images, seed=spec.seed, batch_size=spec.batch_size
     )
     return [(batch.inputs, batch.labels) for batch in stream]
 

@@ -37,6 +37,8 @@ CLASSES = (
 )
 
 PER_CLASS = 400
+FOR_TESTS = 300
+"""Of each class; the rest can serve as source data."""
 PACKED = "embedded.npz"
 BORDER = 2
 DEBIAN = Path("/usr/share/datasets/fashion-mnist")
@@ -69,10 +71,19 @@ def embedded_images() -> tuple[Pixels, Labels]:
         return as_rgb(arrays["images"]), arrays["labels"].astype(np.int64)
 
 
-def load() -> LabelledImages:
-    """Fashion-MNIST: 4,000 test images that come with the package."""
+def load(part: str = "test") -> LabelledImages:
+    """Fashion-MNIST: 3,000 test images that come with the package.
+
+    Part ``"source"`` are 1,000 others, for methods that ask for source data.
+    """
+    if part not in ("test", "source"):
+        raise ValueError(f"part must be 'test' or 'source', got {part!r}")
     images, labels = embedded_images()
-    return LabelledImages(images, labels, "fashion_mnist", CLASSES)
+    rank = np.empty(len(labels), dtype=np.int64)  # an image's number within its class
+    for kind in range(len(CLASSES)):
+        rank[labels == kind] = np.arange(PER_CLASS)
+    chosen = np.flatnonzero((rank < FOR_TESTS) == (part == "test"))
+    return LabelledImages(images[chosen], labels[chosen], "fashion_mnist", CLASSES)
 
 
 def as_rgb(grey: Pixels) -> Pixels:
