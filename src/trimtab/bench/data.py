@@ -1,12 +1,11 @@
 """Images by the words of a spec: ``fashion_mnist``, or ``imagenet_c(images=5000)``."""
 
 import importlib
-import inspect
 import os
 from pathlib import Path
 from typing import Any
 
-from trimtab.core.spec import call_by_name, terms
+from trimtab.core.spec import call_by_name, terms, unknown
 from trimtab.streams.data import DATASETS, LabelledImages
 
 FOLDERS = {
@@ -38,11 +37,12 @@ def open_data(words: str) -> Any:
     term, *rest = terms(words)
     if rest:
         raise ValueError(f"data reads 'name' or 'name(option=value)', got {words!r}")
-    loaders = {name: _loader(home) for name, home in DATASETS.items() if name == term.name}
+    if term.name not in DATASETS:
+        raise ValueError(unknown("data", term.name, DATASETS))
     options = dict(term.arguments)
-    if term.name in FOLDERS and "root" in inspect.signature(loaders[term.name]).parameters:
+    if term.name in FOLDERS:
         options.setdefault("root", data_folder() / FOLDERS[term.name])
-    return call_by_name("data", loaders or dict.fromkeys(DATASETS), term.name, options)
+    return call_by_name("data", {term.name: _loader(DATASETS[term.name])}, term.name, options)
 
 
 def open_source_data(words: str) -> LabelledImages:
