@@ -46,13 +46,14 @@ def test_64_single_samples_through_a_window_equal_one_batch_of_64(
 def test_the_batches_that_fill_a_window_are_no_matter(model: nets.Net, images: Tensor) -> None:
     states = []
     for size in (1, 5, 24, 40, 96):
-        adapter = trimtab.adapt(model, "roid", window=24, optimizer="sgd", lr=1e-2)
-        logits = torch.cat([adapter(batch) for batch in images.split(size)])
+        # In double precision: in single, rounding moves samples across the kinks of ReLUs.
+        adapter = trimtab.adapt(model.double(), "roid", window=24)
+        logits = torch.cat([adapter(batch) for batch in images.double().split(size)])
         assert logits.shape == (96, 7)
         assert adapter.counters.updates == 4
         states.append(params_of(adapter))
     for state in states[1:]:
-        torch.testing.assert_close(state, states[0], atol=1e-5, rtol=0)
+        torch.testing.assert_close(state, states[0], atol=1e-9, rtol=0)
 
 
 @pytest.mark.parametrize("norm", UNCOUPLED)

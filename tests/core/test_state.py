@@ -35,7 +35,7 @@ def test_another_models_state_is_refused(saved: Path, recorded: dict[str, Tensor
     with torch.no_grad():
         model.classifier.bias.add_(1)
     adapter = trimtab.adapt(model, "roid")
-    with pytest.raises(ValueError, match="backbone's values is [0-9a-f]{16}, here it is"):
+    with pytest.raises(ValueError, match=r"backbone's values is [0-9a-f]{16}, here it is"):
         adapter.load(saved)
     assert adapter.sample_shape is None
 
@@ -55,7 +55,9 @@ def test_another_windows_state_is_refused(saved: Path, recorded: dict[str, Tenso
 def test_a_truncated_file_is_refused(saved: Path, recorded: dict[str, Tensor]) -> None:
     saved.write_bytes(saved.read_bytes()[:-100])
     adapter = trimtab.adapt(nets.trained("gn", recorded), "roid")
-    with pytest.raises(ValueError, match="camera.safetensors is not a saved state, or is damaged"):
+    with pytest.raises(
+        ValueError, match=r"camera\.safetensors is not a saved state, or is damaged"
+    ):
         adapter.load(saved)
 
 
