@@ -23,3 +23,10 @@ def soft_likelihood_ratio(logits: Tensor, ceiling: float = 0.99, eps: float = 1e
     """Negative expected log odds of each row: its gradient does not fade with certainty."""
     p = logits.softmax(1).clamp(max=ceiling)  # past the ceiling nothing pushes further
     return -(p * torch.log(p / (1 - p) + eps)).sum(1)
+
+
+def move_towards(averages: dict[str, Tensor], values: dict[str, Tensor], weight: float) -> None:
+    """Move each average by ``weight`` of the way to the value of its name, in place."""
+    with torch.no_grad():
+        for name, average in averages.items():
+            average.lerp_(values[name].detach().to(average.dtype), weight)

@@ -234,9 +234,7 @@ class Adapter:
             for inputs in rule.recall(detached, self.memory[rule.name]):
                 self._learn_again(inputs, None, self.micro_batch or len(inputs))
 
-    def _learn_again(
-        self, inputs: Tensor, prediction: Prediction | None, micro_batch: int
-    ) -> None:
+    def _learn_again(self, inputs: Tensor, prediction: Prediction | None, micro_batch: int) -> None:
         """One update from samples that came earlier, and what was predicted then, if known."""
         if prediction is None:
             with torch.set_grad_enabled(not self._micro_batched(inputs)):
@@ -439,10 +437,14 @@ class Adapter:
             generator=self.generator,
         )
         self.memory = self._new_memory(start)
-        self._first_memory = _copied(self.memory)
-        self._first_generator = self.generator.get_state()
         self.sample_shape = sample_shape
         self._renew_optimizer()
+        self._mark_start()
+
+    def _mark_start(self) -> None:
+        """Let a reset come back to the memory and random state of this moment."""
+        self._first_memory = _copied(self.memory)
+        self._first_generator = self.generator.get_state()
 
     def _new_memory(self, start: roles.Start) -> dict[str, Tensors]:
         """Each component's memory by its name; a loop of its own may add memory of its own."""
