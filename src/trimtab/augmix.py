@@ -1,5 +1,6 @@
 """Mixed chains of simple changes (AugMix, Hendrycks et al., ICLR 2020, arXiv:1912.02781)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import pi
 
@@ -11,6 +12,13 @@ from trimtab.colors import autocontrast, equalize, posterize, solarize
 
 SMALL_SIDE = 64
 """Images of up to this many pixels a side are shifted before mixing, larger ones are cropped."""
+
+PIXEL_CHANGES: tuple[Callable[[Tensor, Tensor], Tensor], ...] = (
+    lambda images, level: autocontrast(images),
+    lambda images, level: equalize(images),
+    posterize,
+    solarize,
+)
 
 WARPS = 5
 """Rotation, shear along x and y, shift along x and y: all of them one warp."""
@@ -86,9 +94,10 @@ class AugMix:
         count = len(images)
         lengths = torch.randint(1, self.longest + 1, (count,), generator=generator)
         for place in range(self.longest):
-            change = torch.randint(4 + WARPS, (count,), generator=generator)
+            change = torch.randint(len(PIXEL_CHANGES) + WARPS, (count,), generator=generator)
             level = between(min(0.1, self.severity), self.severity, count, generator) / 10
-            theta = warps(change - 4, level * signs(count, generator), images.shape[-2:])
+            kind, amount = change - len(PIXEL_CHANGES), level * signs(count, generator)
+            theta = warps(kind, amount, images.shape[-2:])
             change[place >= lengths] = -1
             change, level = change.to(images.device), level.to(images)
             images = self._changed(images, change, level, theta)
@@ -97,11 +106,10 @@ class AugMix:
     def _changed(self, images: Tensor, change: Tensor, level: Tensor, theta: Tensor) -> Tensor:
         """Each image after the change of its number; negative numbers leave it as it is."""
         result = images.clone()
-        for index, function in enumerate((autocontrast, equalize)):
-            result[change == index] = function(images[change == index])
-        for index, function in enumerate((posterize, solarize), start=2):
-            result[change == index] = function(images[change == index], level[change == index])
-        warped = change >= 4
+        for index, pixel_change in enumerate(PIXEL_CHANGES):
+            chosen = change == index
+            result[chosen] = pixel_change(images[chosen], level[chosen])
+        warped = change >= len(PIXEL_CHANGES)
         result[warped] = warp_each(images[warped], theta[warped.cpu()])
         return result
 

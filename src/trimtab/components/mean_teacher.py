@@ -25,8 +25,8 @@ class MeanTeacher(Objective, ParameterRule, OutputRule):
         symmetric: Symmetric cross entropy instead of the teacher's against the student's; None
             takes it for images of more than 64 px a side.
         augmented_student: Whether the student's augmented view has to agree too, by half.
-        views_of_teacher: Over how many augmented views the teacher averages its logits on batches that the
-            source model is unsure of (CoTTA); 0 always shows it the batch as it is.
+        views_of_teacher: Over how many augmented views the teacher averages its logits on batches
+            that the source model is unsure of (CoTTA); 0 always shows it the batch as it is.
         min_confidence: Mean of the source model's largest probabilities that makes a batch sure;
             None takes 0.92 for images of up to 64 px a side, 0.1 for larger ones.
         returns: ``"teacher"`` or ``"sum"``.

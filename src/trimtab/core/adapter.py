@@ -225,7 +225,7 @@ class Adapter:
             micro_batch = self.micro_batch or self.window.largest
             self._learn_again(*self.window.release(), micro_batch)
         rules = self._playing(roles.ResetRule)
-        if any([rule.is_due(self.memory[rule.name]) for rule in rules]):
+        if any(rule.is_due(self.memory[rule.name]) for rule in rules):
             self.reset()
 
     def _learn_from_recalled(self, step: roles.Step) -> None:

@@ -1,6 +1,6 @@
 """AdaContrast (Chen et al., CVPR 2022, arXiv:2204.10377), in its online version."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -39,7 +39,7 @@ STATISTICS = "key_statistics"
 class ContrastiveLearning(Method):
     """AdaContrast's recipe: learn from views first, predict afterwards."""
 
-    weak: Augment = WeakView()
+    weak: Augment = field(default_factory=WeakView)
 
     def start(self, backbone: Backbone, **options: Any) -> Adapter:
         return ContrastiveAdapter(backbone, self, self.weak, **options)

@@ -1,6 +1,6 @@
 """MEMO (Zhang, Levine and Finn, NeurIPS 2022, arXiv:2110.09506)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -36,7 +36,7 @@ CARD = Card(
 class Episodic(Method):
     """A recipe that begins again with each image."""
 
-    augment: Augment = AugMix()
+    augment: Augment = field(default_factory=AugMix)
     views: int | None = None
 
     def __post_init__(self) -> None:
@@ -73,7 +73,7 @@ class EpisodicAdapter(Adapter):
     @torch.inference_mode(False)
     def predict(self, inputs: Tensor) -> Tensor:
         """The logits that a call would return now: the same episodes, of which nothing stays."""
-        counters = self.counters
+        counters = replace(self.counters)
         inputs = self._admit(inputs)
         before = self.state_dict()
         logits = self._advance(inputs)

@@ -1,6 +1,6 @@
 """RoTTA (Yuan, Xie and Li, CVPR 2023, arXiv:2303.13899)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -39,7 +39,7 @@ STATISTICS = "teacher_statistics"
 class TeachingFromMemory(Method):
     """RoTTA's recipe: the teacher predicts, the student learns from the memory's augmented view."""
 
-    augment: Augment = ColorAffineBlurNoise()
+    augment: Augment = field(default_factory=ColorAffineBlurNoise)
 
     def start(self, backbone: Backbone, **options: Any) -> Adapter:
         return TeachingAdapter(backbone, self, self.augment, **options)
