@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 import torch
-from reference import nets
 from torch import Tensor
 
 import trimtab
+from reference import nets
 from trimtab.core.adapter import Adapter
 
 TOLERANCE = 1e-4
