@@ -11,11 +11,10 @@ from trimtab.components.certainty_diversity import CertaintyDiversity
 from trimtab.components.prior_correction import PriorCorrection
 from trimtab.components.soft_likelihood_ratio import SoftLikelihoodRatio
 from trimtab.components.source_ensembling import SourceEnsembling
-from trimtab.core.component import Component
 from trimtab.core.card import Card
+from trimtab.core.component import Component
 from trimtab.core.method import Method
 from trimtab.core.optimizer import Kind, OptimizerChoice
-
 
 CARD = Card(
     title="ROID",

@@ -4,7 +4,6 @@ from trimtab.core.card import Card
 from trimtab.core.method import Method
 from trimtab.core.norm import SOURCE
 
-
 CARD = Card(
     title="Source",
     paper="no paper: the model as it was trained",

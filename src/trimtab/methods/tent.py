@@ -5,7 +5,6 @@ from trimtab.core.card import Card
 from trimtab.core.method import Method
 from trimtab.core.optimizer import Kind, OptimizerChoice
 
-
 CARD = Card(
     title="TENT",
     paper="Wang et al., ICLR 2021, arXiv:2006.10726",
