@@ -1,5 +1,6 @@
 """Destroy the structure of images and leave their texture or their surroundings."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -58,7 +59,11 @@ class Occlusion:
         return covered
 
 
-DESTRUCTIONS = {"patches": PatchShuffle, "pixels": PixelShuffle, "occlusion": Occlusion}
+DESTRUCTIONS: dict[str, Callable[[], Callable[[Tensor, torch.Generator], Tensor]]] = {
+    "occlusion": Occlusion,
+    "patches": PatchShuffle,
+    "pixels": PixelShuffle,
+}
 
 
 def _check(images: Tensor) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import safetensors.torch
 import torch
-from reference import nets
 from torch import Tensor
 
+from reference import nets
 from trimtab import Adapter, adapt
 
 TOLERANCE = 1e-4

@@ -16,6 +16,7 @@ Affinity = Literal["rbf", "knn", "linear"]
 MOST_ROUNDS = 100
 ENERGY_TOLERANCE = 1e-8
 LEAST_PROB = 1e-10
+LEAST_LOG_PROB = math.log(1e-20)
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Laplacian(OutputRule):
 
 
 def smoothed(probs: Tensor, affinity: Tensor) -> Tensor:
-    """Log probabilities that minimise LAME's energy (its eq. 3), found by its concave bound.
+    """Log probabilities that minimise LAME's energy, found by rounds of its concave bound.
 
     ``probs`` is (samples, classes), ``affinity`` (samples, samples).
     """
@@ -65,11 +66,8 @@ def smoothed(probs: Tensor, affinity: Tensor) -> Tensor:
     for round_ in range(MOST_ROUNDS):
         pull = affinity @ log_probs.exp()
         log_probs = (log_own + pull).log_softmax(1)
-        now = log_probs.exp()
-        before, energy = (
-            energy,
-            (now * (log_probs.clamp(min=math.log(1e-20)) - log_own - pull)).sum(),
-        )
+        cost = log_probs.clamp(min=LEAST_LOG_PROB) - log_own - pull
+        before, energy = energy, (log_probs.exp() * cost).sum()
         if round_ > 1 and bool((energy - before).abs() <= ENERGY_TOLERANCE * before.abs()):
             break
     return log_probs

@@ -204,7 +204,7 @@ class Adapter:
             step = self._step(*self.window.release())
         self._learn(step, micro_batch)
         rules = self._playing(roles.ResetRule)
-        if any([rule.is_due(self.memory[rule.name]) for rule in rules]):
+        if any(rule.is_due(self.memory[rule.name]) for rule in rules):
             self.reset()
 
     def _learn(self, step: roles.Step, micro_batch: int) -> None:

@@ -52,8 +52,9 @@ class OptimizerChoice:
             lr = self.adam_lr if self.lr is None else self.lr
             betas = (self.momentum, 0.999)
             return torch.optim.Adam(params, lr=lr, betas=betas, weight_decay=decay)
-        small = self.small_sgd_lr is not None and is_small(sample_shape)
-        default = self.small_sgd_lr if small else self.sgd_lr
+        default = self.sgd_lr
+        if self.small_sgd_lr is not None and is_small(sample_shape):
+            default = self.small_sgd_lr
         return torch.optim.SGD(
             params,
             lr=default if self.lr is None else self.lr,

@@ -9,6 +9,7 @@ from trimtab.core.card import Card
 from trimtab.core.method import Method
 from trimtab.core.optimizer import Kind, OptimizerChoice
 from trimtab.core.position import NormBeforeLastBlocks
+from trimtab.core.spec import call_by_name
 from trimtab.destruction import DESTRUCTIONS
 
 CARD = Card(
@@ -51,11 +52,10 @@ def deyo(
             last three blocks), and so is what follows.
     """
     if isinstance(destruction, str):
-        if destruction not in DESTRUCTIONS:
-            known = ", ".join(sorted(DESTRUCTIONS))
-            raise ValueError(f"destruction must be one of {known}, got {destruction!r}")
-        destruction = DESTRUCTIONS[destruction]()
-    weighting = StructureDependence(max_entropy, min_drop=min_drop, destroy=destruction)
+        destroy: Destruction = call_by_name("destruction", DESTRUCTIONS, destruction, {})
+    else:
+        destroy = destruction
+    weighting = StructureDependence(max_entropy, min_drop=min_drop, destroy=destroy)
     return Method(
         (Entropy(), weighting),
         trains=in_norm_layers if train_last_blocks else NormBeforeLastBlocks(),

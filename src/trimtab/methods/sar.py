@@ -85,7 +85,7 @@ class SharpnessAwareAdapter(Adapter):
             loss = (weights[used] * reliable * losses).sum() / len(weights)
             if not bool(loss.isfinite()):
                 return None
-            (loss * self._loss_scale).backward()  # type: ignore[no-untyped-call]
+            (loss * self._loss_scale).backward()
             found.append(losses.detach()[reliable])
         # The weights average over all that were reliable before; fewer may be left.
         share = int((weights > 0).sum()) / max(sum(len(losses) for losses in found), 1)
@@ -93,23 +93,24 @@ class SharpnessAwareAdapter(Adapter):
             tensor.grad = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad * share
         penalty = self._penalty()
         if isinstance(penalty, Tensor):
-            (penalty * self._loss_scale).backward()  # type: ignore[no-untyped-call]
+            (penalty * self._loss_scale).backward()
         return torch.cat(found)
 
     @torch.no_grad()
     def _reliable(self, logits: Tensor) -> Tensor:
-        rules = [rule for rule in self._playing(ReliableSamples)]
-        kept = [rule.keeps(logits) for rule in rules]
-        return torch.stack(kept).all(0) if kept else torch.ones_like(logits[:, 0], dtype=torch.bool)
+        everyone = torch.ones_like(logits[:, 0], dtype=torch.bool)
+        rules = self._playing(ReliableSamples)
+        return torch.stack([everyone, *(rule.keeps(logits) for rule in rules)]).all(0)
 
     @torch.no_grad()
     def _climb(self) -> list[Tensor]:
         """Move ``radius`` along the gradients, clear them, and return the values from before."""
         trained = self._trained()
         before = [tensor.clone() for tensor in trained]
-        size = torch.nn.utils.get_total_norm([tensor.grad for tensor in trained])
-        for tensor in trained:
-            tensor.add_(tensor.grad * (self.method.radius / (size + 1e-12)))
+        uphill = [tensor.grad for tensor in trained if tensor.grad is not None]
+        size = torch.stack([grad.norm() for grad in uphill]).norm() + 1e-12
+        for tensor, grad in zip(trained, uphill, strict=True):
+            tensor.add_(grad * (self.method.radius / size))
             tensor.grad = None
         return before
 
