@@ -114,8 +114,7 @@ class Adapter:
         with torch.set_grad_enabled(at_once):
             prediction = self._forward_in_parts(inputs, self._norm_for(len(inputs)))
         if not bool(prediction.logits.detach().isfinite().all()):
-            self.counters.skipped_updates += 1
-            return prediction.logits.detach()
+            return self._fall_back(inputs)
         step = self._step(inputs, prediction)
         with torch.no_grad():
             logits = self._corrected(replace(step, prediction=prediction.detach()), self.memory)
@@ -124,6 +123,13 @@ class Adapter:
         if self.learns:
             self._learn_or_wait(step)
         return logits
+
+    @torch.no_grad()
+    def _fall_back(self, inputs: Tensor) -> Tensor:
+        """The source model's logits, where the stream's are not finite: they teach nothing."""
+        self.counters.skipped_updates += 1
+        self.counters.forward_samples += len(inputs)
+        return _full(self.backbone(inputs).logits)
 
     def _corrected(self, step: roles.Step, memory: dict[str, Tensors]) -> Tensor:
         logits = step.logits
@@ -386,14 +392,15 @@ class Adapter:
             self._renew_optimizer()
         self.counters.resets += 1
 
-    def begin_again(self, sample_shape: tuple[int, ...], seed: int) -> None:
-        """Become a stream of such samples that has seen none yet."""
+    def begin_again(self, sample_shape: tuple[int, ...] | None, seed: int) -> None:
+        """Become a stream that has seen nothing yet, or no more than the shape of its samples."""
         if (sample_shape, seed) == (self.sample_shape, self.seed):
             self.reset()
             return
-        self.seed = seed
+        self.seed, self.sample_shape = seed, None
         self._rewind()
-        self._begin(sample_shape)
+        if sample_shape is not None:
+            self._begin(sample_shape)
 
     def restore_optimizer(self, slots: dict[int, Tensors]) -> None:
         """A fresh optimiser of the stream's tensors with these moments."""

@@ -68,12 +68,8 @@ def _copied(tensors: Tensors) -> Tensors:
 def restore(adapter: Adapter, state: dict[str, Any]) -> None:
     """Bring an adapter of the same backbone and method to where ``state`` was captured."""
     _refuse_strangers(_origin(adapter), state["made_by"])
-    begun = state["sample_shape"] is not None
-    if begun:
-        adapter.begin_again(tuple(state["sample_shape"]), state["seed"])
-    else:
-        adapter.seed = state["seed"]
-        adapter.reset()
+    shape = state["sample_shape"]
+    adapter.begin_again(None if shape is None else tuple(shape), state["seed"])
     with torch.no_grad():
         for name, param in adapter.params.items():
             param.copy_(state["params"][name])

@@ -1,0 +1,41 @@
+"""What every test stands on: one thread, and the recorded numbers."""
+
+import os
+from pathlib import Path
+
+# Some virtual machines advertise matrix units that they do not have; half-precision kernels of
+# oneDNN then die of an illegal instruction. Has to be said before torch is imported.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
+
+import pytest
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from reference import nets
+
+torch.set_num_threads(1)  # sums are added in one order, so equal means bit-equal
+
+
+@pytest.fixture(scope="session")
+def recorded() -> dict[str, Tensor]:
+    """Numbers of the public reference code; see tests/reference/README.md."""
+    return safetensors.torch.load_file(Path(__file__).parent / "reference" / "golden.safetensors")
+
+
+@pytest.fixture(scope="session")
+def images(recorded: dict[str, Tensor]) -> Tensor:
+    """96 images, (96, 3, 16, 16) in [0, 1]."""
+    return nets.images(recorded).flatten(0, 1)
+
+
+@pytest.fixture(params=["bn", "gn", "ln"])
+def norm(request: pytest.FixtureRequest) -> str:
+    """Each kind of norm layer in turn."""
+    return str(request.param)
+
+
+@pytest.fixture
+def model(norm: str, recorded: dict[str, Tensor]) -> nets.Net:
+    """A trained tiny net with that kind of norm layer."""
+    return nets.trained(norm, recorded)

@@ -1,0 +1,147 @@
+"""A second tree of modules over the same values."""
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import trimtab
+from reference import nets
+from trimtab.core.backbone import Backbone, everywhere, in_norm_layers
+
+IMAGES = torch.rand(4, 3, 16, 16, generator=torch.Generator().manual_seed(0))
+
+
+def test_values_are_shared_and_modules_are_not() -> None:
+    model = nets.net("bn")
+    backbone = Backbone(model)
+    for name, parameter in model.named_parameters():
+        twin = backbone.model.get_parameter(name)
+        assert twin is not parameter
+        assert twin.data_ptr() == parameter.data_ptr()
+        assert not twin.requires_grad
+    assert backbone.model is not model
+    assert model.training
+    assert not backbone.model.training
+
+
+def test_source_predictions_equal_the_models_own(norm: str) -> None:
+    model = nets.net(norm)
+    expected = model.eval()(IMAGES)
+    assert torch.equal(Backbone(model)(IMAGES).logits, expected)
+
+
+def test_tied_weights_stay_tied() -> None:
+    model = nn.Sequential(nn.Linear(4, 4), nn.LayerNorm(4), nn.Linear(4, 4))
+    model[2].weight = model[0].weight
+    backbone = Backbone(model)
+    assert backbone.model[2].weight is backbone.model[0].weight  # type: ignore[index]
+
+
+def test_weight_norm_and_parametrisations_survive() -> None:
+    model = nn.Sequential(
+        nn.utils.parametrizations.weight_norm(nn.Linear(4, 8)),
+        nn.LayerNorm(8),
+        nn.utils.parametrizations.spectral_norm(nn.Linear(8, 3)),
+    )
+    x = torch.randn(5, 4)
+    adapter = trimtab.adapt(model, "tent")
+    torch.testing.assert_close(adapter(x), model.eval()(x))
+    assert adapter.counters.updates == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm.*:FutureWarning")
+def test_old_style_weight_norm_survives() -> None:
+    model = nn.Sequential(nn.utils.weight_norm(nn.Linear(4, 8)), nn.LayerNorm(8), nn.Linear(8, 3))
+    x = torch.randn(5, 4)
+    model(x).sum().backward()  # its weight is no leaf now
+    torch.testing.assert_close(trimtab.adapt(model, "tent")(x), model.eval()(x))
+
+
+def test_a_compiled_model_is_used_through_its_original() -> None:
+    model = nets.net("gn")
+    compiled = torch.compile(model, backend="eager")
+    adapter = trimtab.adapt(compiled, "tent")  # type: ignore[arg-type]
+    torch.testing.assert_close(adapter(IMAGES), model.eval()(IMAGES))
+    assert adapter.counters.updates == 1
+
+
+def test_features_are_the_input_of_the_last_linear_layer_to_run() -> None:
+    model = nets.net("ln")
+    backbone = Backbone(model)
+    backbone.probe(IMAGES)
+    prediction = backbone(IMAGES)
+    assert prediction.features is not None
+    torch.testing.assert_close(prediction.features, model.encoder(IMAGES))
+
+
+def test_the_user_may_name_the_classifier() -> None:
+    model = nn.Sequential(nn.Conv2d(3, 8, 16), nn.GroupNorm(2, 8), nn.Conv2d(8, 5, 1), nn.Flatten())
+    backbone = Backbone(model, classifier="2")
+    assert backbone.probe(IMAGES).features.shape == (1, 8)  # type: ignore[union-attr]
+
+
+def test_an_unknown_classifier_is_refused_with_the_names_there_are() -> None:
+    with pytest.raises(ValueError, match="'head'; the model has: encoder"):
+        Backbone(nets.net("bn"), classifier="head")
+
+
+def test_outputs_may_carry_their_logits() -> None:
+    class Wrapped(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.net = nets.net("ln")
+
+        def forward(self, x: Tensor) -> SimpleNamespace:
+            return SimpleNamespace(logits=self.net(x))
+
+    assert trimtab.adapt(Wrapped(), "roid")(IMAGES).shape == (4, 7)
+
+
+def test_filters_choose_parameters_by_layer() -> None:
+    backbone = Backbone(nets.net("bn"))
+    assert list(backbone.parameters(in_norm_layers)) == [
+        "encoder.1.weight",
+        "encoder.1.bias",
+        "encoder.4.weight",
+        "encoder.4.bias",
+    ]
+    assert len(backbone.parameters(everywhere)) == 8
+
+
+def test_the_number_of_classes_is_checked() -> None:
+    with pytest.raises(ValueError, match="num_classes is 10, but the model has 7"):
+        trimtab.adapt(nets.net("bn"), "roid", num_classes=10)(IMAGES)
+
+
+def test_a_model_that_returns_no_logits_is_refused() -> None:
+    model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4))
+    with pytest.raises(ValueError, match=r"logits of shape \(batch, classes\)"):
+        trimtab.adapt(model, "roid")(IMAGES)
+
+
+def test_fingerprints_tell_models_apart() -> None:
+    torch.manual_seed(0)
+    first, second = Backbone(nets.net("bn")), Backbone(nets.net("bn"))
+    assert first.fingerprint.layout == second.fingerprint.layout
+    assert first.fingerprint.values != second.fingerprint.values
+    assert Backbone(nets.net("gn")).fingerprint.layout != first.fingerprint.layout
+
+
+def test_threads_may_share_a_backbone(recorded: dict[str, Tensor], images: Tensor) -> None:
+    backbone = Backbone(nets.trained("bn", recorded))
+    expected = [trimtab.adapt(backbone, "tent", seed=i)(images[:16]) for i in range(4)]
+    adapters = [trimtab.adapt(backbone, "tent", seed=i) for i in range(4)]
+    results: dict[int, Tensor] = {}
+
+    def work(index: int) -> None:
+        results[index] = adapters[index](images[:16])
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(torch.equal(results[i], expected[i]) for i in range(4))
