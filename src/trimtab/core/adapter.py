@@ -217,10 +217,14 @@ class Adapter:
         """One update from these samples."""
         weights = self._weights(step)
         if not bool((weights > 0).any()):
-            return  # every sample is left out: nothing is learned, nothing moves
+            self._learn_nothing()
+            return
         with torch.enable_grad():
             finite = self._add_up_gradients(step, weights, micro_batch)
         self._update(finite)
+
+    def _learn_nothing(self) -> None:
+        """Every sample is left out: nothing moves."""
 
     @torch.no_grad()
     def _weights(self, step: roles.Step) -> Tensor:

@@ -49,7 +49,7 @@ class StatisticsFirstAdapter(Adapter):
     def predict(self, inputs: Tensor) -> Tensor:
         """The logits that a call would return now, learning nothing and changing nothing."""
         inputs = self._admit(inputs)
-        counters, statistics = replace(self.counters), self.statistics
+        counters, statistics = replace(self.counters), dict(self.statistics)
         self._follow(inputs)
         logits = super().predict(inputs)
         self.counters, self.statistics = counters, statistics

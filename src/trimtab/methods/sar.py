@@ -27,7 +27,7 @@ CARD = Card(
     ),
     helps="Small or mixed batches, above all with group or layer norms.",
     hurts="Confident models of few classes: their loss looks like a collapse all the time.",
-    forwards="2 (without batch norms: 1 and one more for each certain sample)",
+    forwards="1 and one more where a sample of the batch is certain",
     backwards="2 for each certain sample",
 )
 
@@ -47,18 +47,11 @@ class SharpnessAwareAdapter(Adapter):
 
     method: SharpnessAware
 
-    def _learn(self, step: roles.Step, micro_batch: int) -> None:
-        weights = self._weights(step)
-        finite = True
-        if bool((weights > 0).any()):
-            with torch.enable_grad():
-                finite = self._add_up_gradients(step, weights, micro_batch)
-        else:
-            # Nothing is reliable, so there is nothing to learn; as in the reference, the
-            # velocity of earlier updates still moves the weights.
-            for tensor in self._trained():
-                tensor.grad = torch.zeros_like(tensor)
-        self._update(finite)
+    def _learn_nothing(self) -> None:
+        """As in the reference, the velocity of earlier updates still moves the weights."""
+        for tensor in self._trained():
+            tensor.grad = torch.zeros_like(tensor)
+        self._update()
 
     def _add_up_gradients(self, step: roles.Step, weights: Tensor, micro_batch: int) -> bool:
         """Gradients at the worst weights nearby; False once something is not finite."""
