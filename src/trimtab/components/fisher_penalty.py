@@ -29,11 +29,16 @@ class FisherPenalty(Penalty):
         samples: Read batches until they hold this many.
     """
 
-    source_data: SourceData = field(compare=False, repr=False)
+    source_data: SourceData | None = field(default=None, compare=False, repr=False)
     weight: float | None = None
     samples: int = 2000
 
     def __post_init__(self) -> None:
+        if self.source_data is None:
+            raise ValueError(
+                "fisher_penalty needs source_data, batches of source inputs, which no spec can "
+                "hold; use the method 'eata' with source_data=, or add FisherPenalty(batches)"
+            )
         if self.weight is not None and not self.weight >= 0:
             raise ValueError(f"weight must be 0 or more, got {self.weight}")
         if self.samples < 1:
@@ -52,6 +57,7 @@ class FisherPenalty(Penalty):
         return torch.stack(prices).sum()
 
     def _batches(self, start: Start) -> Iterator[Tensor]:
+        assert self.source_data is not None
         count = 0
         for batch in self.source_data:
             inputs = batch if isinstance(batch, Tensor) else batch[0]
