@@ -31,3 +31,8 @@ def averaged_over_kept(weights: Tensor) -> Tensor:
     Shape (batch,); where no sample counts, all stay zero.
     """
     return weights * (len(weights) / max(int((weights > 0).sum()), 1))
+
+
+def full_copy(tensor: Tensor) -> Tensor:
+    """A copy in float32 at least: small steps would be lost in half precision's rounding."""
+    return tensor.to(torch.promote_types(tensor.dtype, torch.float32), copy=True)

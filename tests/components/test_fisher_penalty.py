@@ -99,6 +99,16 @@ def test_its_passes_are_counted_when_a_stream_begins(
     assert adapter.counters.forward_samples == 32 + 16 + 16
 
 
+@pytest.mark.parametrize(("side", "weight"), [(16, 1.0), (96, 2000.0)])
+def test_its_weight_follows_the_size_of_the_images(side: int, weight: float) -> None:
+    model = nets.net("gn")
+    images = torch.rand(4, 3, side, side, generator=torch.Generator().manual_seed(0))
+    by_default = begun(model, images, [images]).memory["fisher_penalty"]
+    plain = begun(model, images, [images], weight=1.0).memory["fisher_penalty"]
+    for name, value in by_default.items():
+        torch.testing.assert_close(value, weight * plain[name])
+
+
 @pytest.mark.parametrize("norm", ["ln"])
 def test_an_exhausted_iterator_is_refused(model: nets.Net, images: Tensor) -> None:
     with pytest.raises(ValueError, match="must hold at least one batch, got none; an iterator"):

@@ -10,6 +10,7 @@ from torch.nn.functional import cross_entropy
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Penalty, Start
 from trimtab.core.optimizer import is_small
+from trimtab.functional import full_copy
 
 SourceData = Iterable[Tensor | Sequence[Tensor]]
 
@@ -79,8 +80,8 @@ def fisher_information(start: Start, batches: Iterable[Tensor]) -> Tensors:
     As in EATA: the squared gradient of each batch's mean cross entropy against the model's own
     labels, averaged over the batches.
     """
-    params = {name: value.clone().requires_grad_() for name, value in start.source.items()}
-    totals = {name: torch.zeros_like(value, dtype=torch.float32) for name, value in params.items()}
+    params = {name: full_copy(value).requires_grad_() for name, value in start.source.items()}
+    totals = {name: torch.zeros_like(value) for name, value in params.items()}
     count = 0
     for inputs in batches:
         count += 1

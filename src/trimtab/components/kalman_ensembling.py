@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import ParameterRule, Start
+from trimtab.functional import full_copy
 
 PARAMETERS_OF_VIT_B = 38_400
 """Trained parameters of the network that ``noise`` is given for."""
@@ -38,7 +38,7 @@ class KalmanEnsembling(ParameterRule):
                 raise ValueError(f"{name} must lie in [0, 1], got {getattr(self, name)}")
 
     def new_memory(self, start: Start) -> Tensors:
-        hidden = {f"hidden.{name}": _own_copy(value) for name, value in start.source.items()}
+        hidden = {f"hidden.{name}": full_copy(value) for name, value in start.source.items()}
         variance = torch.zeros((), dtype=torch.float64, device=start.device)
         return {**hidden, "variance": variance}
 
@@ -59,8 +59,3 @@ class KalmanEnsembling(ParameterRule):
         stays = 1.0 if stays >= 0.9999 else stays
         memory["variance"].fill_(stays * predicted)
         return stays
-
-
-def _own_copy(value: Tensor) -> Tensor:
-    """In float32 at least: small steps would be lost in a half-precision model's rounding."""
-    return value.to(torch.promote_types(value.dtype, torch.float32), copy=True)

@@ -27,8 +27,8 @@ CARD = Card(
     ),
     helps="Small or mixed batches, above all with group or layer norms.",
     hurts="Confident models of few classes: their loss looks like a collapse all the time.",
-    forwards="1 and one more where a sample of the batch is certain",
-    backwards="2 for each certain sample",
+    forwards="1 and one more where a sample is kept (for the whole batch with batch norms)",
+    backwards="2 for each kept sample",
 )
 
 
