@@ -68,7 +68,9 @@ def test_the_teacher_takes_several_views_of_what_the_source_is_unsure_of(
 
     def forward(inputs: Tensor, params: Tensors | None = None) -> Prediction:
         if not params:
-            return Prediction(torch.tensor([[0.85, 0.15], [0.95, 0.05]], dtype=torch.double).log(), None)
+            return Prediction(
+                torch.tensor([[0.85, 0.15], [0.95, 0.05]], dtype=torch.double).log(), None
+            )
         shown.append(inputs)
         return Prediction(torch.full((2, 2), float(len(shown))), None)
 

@@ -10,7 +10,12 @@ from trimtab.augment import Augment, ColorAffineBlurNoise, augmented
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Objective, OutputRule, ParameterRule, Start, Step
 from trimtab.core.optimizer import is_small
-from trimtab.functional import cross_entropy, move_towards, symmetric_cross_entropy
+from trimtab.functional import (
+    cross_entropy,
+    full_copy,
+    move_towards,
+    symmetric_cross_entropy,
+)
 
 
 @dataclass(frozen=True)
@@ -51,10 +56,7 @@ class MeanTeacher(Objective, ParameterRule, OutputRule):
 
     def new_memory(self, start: Start) -> Tensors:
         """The teacher's parameters, by their full name."""
-        return {
-            name: value.to(torch.promote_types(value.dtype, torch.float32), copy=True)
-            for name, value in start.source.items()
-        }
+        return {name: full_copy(value) for name, value in start.source.items()}
 
     @property
     def shared_view(self) -> Augment:

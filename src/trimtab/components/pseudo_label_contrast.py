@@ -10,7 +10,7 @@ from trimtab.augment import Augment, augmented
 from trimtab.contrast_views import StrongView
 from trimtab.core.backbone import Prediction, Tensors
 from trimtab.core.component import Objective, ParameterRule, Start, Step
-from trimtab.functional import move_towards
+from trimtab.functional import full_copy, move_towards
 
 KEY = "key."
 """Begins the names of the key network's parameters."""
@@ -62,7 +62,7 @@ class PseudoLabelContrast(Objective, ParameterRule):
         queue = torch.randn(self.queue_size, width, generator=start.generator)
         labels = torch.randint(classes, (self.queue_size,), generator=start.generator)
         return {
-            **{KEY + name: value.float().clone() for name, value in start.source.items()},
+            **{KEY + name: full_copy(value) for name, value in start.source.items()},
             "queue": normalize(queue, dim=1).to(device),
             "queue_labels": labels.to(device),
             "queued": torch.tensor(0),

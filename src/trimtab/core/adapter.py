@@ -224,6 +224,9 @@ class Adapter:
                 return
             micro_batch = self.micro_batch or self.window.largest
             self._learn_again(*self.window.release(), micro_batch)
+        self._reset_if_due()
+
+    def _reset_if_due(self) -> None:
         rules = self._playing(roles.ResetRule)
         if any(rule.is_due(self.memory[rule.name]) for rule in rules):
             self.reset()
@@ -245,11 +248,15 @@ class Adapter:
         """One update from these samples."""
         weights = self._weights(step)
         if not bool((weights > 0).any()):
-            return  # every sample is left out: nothing is learned, nothing moves
+            self._learn_nothing()
+            return
         step = self._with_targets(step, self.memory)
         with torch.enable_grad():
             finite = self._add_up_gradients(step, weights, micro_batch)
         self._update(finite)
+
+    def _learn_nothing(self) -> None:
+        """Every sample is left out: nothing moves."""
 
     @torch.no_grad()
     def _weights(self, step: roles.Step) -> Tensor:

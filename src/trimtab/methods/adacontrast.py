@@ -42,7 +42,7 @@ class ContrastiveLearning(Method):
     weak: Augment = field(default_factory=WeakView)
 
     def start(self, backbone: Backbone, **options: Any) -> Adapter:
-        return ContrastiveAdapter(backbone, self, self.weak, **options)
+        return ContrastiveAdapter(backbone, self, **options)
 
 
 class ContrastiveAdapter(Adapter):
@@ -53,9 +53,7 @@ class ContrastiveAdapter(Adapter):
     recalls samples, it is predicted first, and learned from when an update is due.
     """
 
-    def __init__(self, backbone: Backbone, method: Method, weak: Augment, **options: Any) -> None:
-        self.weak = weak
-        super().__init__(backbone, method, **options)
+    method: ContrastiveLearning
 
     def _new_memory(self, start: Start) -> dict[str, Tensors]:
         statistics = {name: s.clone() for name, s in start.backbone.statistics.items()}
@@ -73,6 +71,8 @@ class ContrastiveAdapter(Adapter):
     def _learn_or_wait(self, step: Step) -> None:
         if self._waits:
             super()._learn_or_wait(step)
+        else:
+            self._reset_if_due()
 
     def _norm_for(self, samples: int) -> NormPolicy:
         return SOURCE
@@ -89,7 +89,7 @@ class ContrastiveAdapter(Adapter):
 
     def _learn_again(self, inputs: Tensor, prediction: Prediction | None, micro_batch: int) -> None:
         """One update from weak views of these samples and strong views of those."""
-        weak = augmented(self.weak, inputs, self.generator)
+        weak = augmented(self.method.weak, inputs, self.generator)
         with torch.set_grad_enabled(self._weak_view_learns and not self._micro_batched(weak)):
             step = self._step(weak, self._forward(weak, None, self.method.norm))
         if not bool(step.logits.isfinite().all()):

@@ -50,7 +50,7 @@ class Episodic(Method):
             )
 
     def start(self, backbone: Backbone, **options: Any) -> Adapter:
-        return EpisodicAdapter(backbone, self, self.augment, self.views, **options)
+        return EpisodicAdapter(backbone, self, **options)
 
 
 class EpisodicAdapter(Adapter):
@@ -59,16 +59,7 @@ class EpisodicAdapter(Adapter):
     A window only sets how many recent predictions output rules see.
     """
 
-    def __init__(
-        self,
-        backbone: Backbone,
-        method: Method,
-        augment: Augment,
-        views: int | None,
-        **options: Any,
-    ) -> None:
-        self.augment, self.views = augment, views
-        super().__init__(backbone, method, **options)
+    method: Episodic
 
     @torch.inference_mode(False)
     def predict(self, inputs: Tensor) -> Tensor:
@@ -89,9 +80,9 @@ class EpisodicAdapter(Adapter):
 
     def _episode(self, image: Tensor, policy: NormPolicy) -> Prediction:
         """What the network says of one image, once it has learned from its views."""
-        count = self.views or (32 if is_small(tuple(image.shape[1:])) else 64)
+        count = self.method.views or (32 if is_small(tuple(image.shape[1:])) else 64)
         copies = image.expand(count, *image.shape[1:])
-        views = augmented(self.augment, copies, self.generator)
+        views = augmented(self.method.augment, copies, self.generator)
         with torch.set_grad_enabled(not self._micro_batched(views)):
             prediction = self._forward(views, None, policy)
         self._learn(self._step(views, prediction), self.micro_batch or count)
@@ -103,7 +94,8 @@ class EpisodicAdapter(Adapter):
         return prediction
 
     def _learn_or_wait(self, step: Step) -> None:
-        """Nothing: each image was learned from on its own."""
+        """Nothing is left to learn: each image was learned from on its own."""
+        self._reset_if_due()
 
 
 def memo(

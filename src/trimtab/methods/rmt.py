@@ -44,22 +44,13 @@ class WarmedUp(Method):
     warm_up_samples: int = 50_000
 
     def start(self, backbone: Backbone, **options: Any) -> Adapter:
-        return WarmedUpAdapter(backbone, self, self.source_data, self.warm_up_samples, **options)
+        return WarmedUpAdapter(backbone, self, **options)
 
 
 class WarmedUpAdapter(Adapter):
     """A stream that begins, and begins again after a reset, from warmed-up weights."""
 
-    def __init__(
-        self,
-        backbone: Backbone,
-        method: Method,
-        source_data: SourceData,
-        warm_up_samples: int,
-        **options: Any,
-    ) -> None:
-        self.source_data, self.warm_up_samples = source_data, warm_up_samples
-        super().__init__(backbone, method, **options)
+    method: WarmedUp
 
     def _begin(self, sample_shape: tuple[int, ...]) -> None:
         super()._begin(sample_shape)
@@ -71,9 +62,9 @@ class WarmedUpAdapter(Adapter):
         """Student and teacher agree on source inputs, at a learning rate that rises linearly."""
         assert self.optimizer is not None
         classes = self.backbone.num_classes or 0
-        batches = (inputs for inputs, _ in endless(self.source_data, classes))
+        batches = (inputs for inputs, _ in endless(self.method.source_data, classes))
         first = next(batches)
-        steps = max(1, self.warm_up_samples // len(first))
+        steps = max(1, self.method.warm_up_samples // len(first))
         rates = [group["lr"] for group in self.optimizer.param_groups]
         for number, inputs in enumerate(islice(chain([first], batches), steps), start=1):
             for group, rate in zip(self.optimizer.param_groups, rates, strict=True):

@@ -42,7 +42,7 @@ class TeachingFromMemory(Method):
     augment: Augment = field(default_factory=ColorAffineBlurNoise)
 
     def start(self, backbone: Backbone, **options: Any) -> Adapter:
-        return TeachingAdapter(backbone, self, self.augment, **options)
+        return TeachingAdapter(backbone, self, **options)
 
 
 class TeachingAdapter(Adapter):
@@ -52,11 +52,7 @@ class TeachingAdapter(Adapter):
     predictions output rules see.
     """
 
-    def __init__(
-        self, backbone: Backbone, method: Method, augment: Augment, **options: Any
-    ) -> None:
-        self.augment = augment
-        super().__init__(backbone, method, **options)
+    method: TeachingFromMemory
 
     def _new_memory(self, start: Start) -> dict[str, Tensors]:
         statistics = {name: s.clone() for name, s in start.backbone.statistics.items()}
@@ -83,7 +79,7 @@ class TeachingAdapter(Adapter):
     def _learn_again(self, inputs: Tensor, prediction: Prediction | None, micro_batch: int) -> None:
         """One update from the memory: statistics move by one pass of each network."""
         teacher = self._teach(inputs, self.method.norm)
-        view = augmented(self.augment, inputs, self.generator)
+        view = augmented(self.method.augment, inputs, self.generator)
         with torch.set_grad_enabled(not self._micro_batched(view)):
             student = self._forward(view, None, self.method.norm)
         targets = {TEACHER: {"logits": teacher.logits}}
