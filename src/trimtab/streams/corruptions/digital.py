@@ -96,16 +96,17 @@ def _box_shrink(images: Tensor, axis: int, size: int) -> Tensor:
     scale = images.shape[axis] / size
     centre = (np.arange(size) + 0.5) * scale
     first = (centre - scale / 2 + 0.5).astype(np.int64)
-    shape = [1] * images.ndim
-    shape[axis] = size
-    total, count = torch.zeros(()), torch.zeros(shape)
+    shape = (1, size, 1, 1) if axis == 1 else (1, 1, size, 1)
+    total, count = torch.zeros(()), torch.zeros(())
     for step in range(math.ceil(scale) + 1):
         pixel = first + step
         # A pixel belongs to the box if its own centre does: the right edge counts, the left not.
         place = (pixel - centre + 0.5) * (1 / scale)
         inside = (place > -0.5) & (place <= 0.5) & (pixel < images.shape[axis])
         weight = torch.from_numpy(inside.astype(np.float32)).reshape(shape)
+        # The same for each channel, written out: long inner loops are fast.
+        weight = weight.expand(-1, -1, -1, images.shape[3]).contiguous()
         picked = torch.from_numpy(np.minimum(pixel, images.shape[axis] - 1))
         total = images.index_select(axis, picked) * weight + total
-        count += weight
+        count = weight + count
     return (total / count).add_(0.5).to(torch.uint8)
