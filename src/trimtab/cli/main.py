@@ -12,7 +12,9 @@ from collections.abc import Sequence
 
 from trimtab.version import __version__
 
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "corrupt": "write corrupted copies of a folder of images or of an array file",
+}
 """Subcommands by name, each with the line that ``trimtab --help`` shows for it."""
 
 
