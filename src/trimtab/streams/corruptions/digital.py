@@ -12,7 +12,7 @@ from trimtab.streams.corruptions.pixels import to_bytes
 from trimtab.streams.draws import Draws
 
 
-def brightness(images: Tensor, draws: Draws, added: float) -> Tensor:  # noqa: ARG001
+def brightness(images: Tensor, draws: Draws, added: float) -> Tensor:
     """The HSV value raised; at fixed hue and saturation, RGB is proportional to it."""
     value = images.amax(dim=3, keepdim=True).float()
     raised = (value + 255 * added).clamp_(max=255)
@@ -20,7 +20,7 @@ def brightness(images: Tensor, draws: Draws, added: float) -> Tensor:  # noqa: A
     return to_bytes(torch.where(value == 0, raised, brighter))
 
 
-def saturate(images: Tensor, draws: Draws, factor: float, added: float) -> Tensor:  # noqa: ARG001
+def saturate(images: Tensor, draws: Draws, factor: float, added: float) -> Tensor:
     """The HSV saturation scaled and raised; a grey pixel has the hue of red."""
     value = images.amax(dim=3, keepdim=True).float()
     chroma = value - images.amin(dim=3, keepdim=True)
@@ -32,7 +32,7 @@ def saturate(images: Tensor, draws: Draws, factor: float, added: float) -> Tenso
     return to_bytes(value - below * (value * target))
 
 
-def contrast(images: Tensor, draws: Draws, kept: float) -> Tensor:  # noqa: ARG001
+def contrast(images: Tensor, draws: Draws, kept: float) -> Tensor:
     """Every channel drawn towards its mean."""
     pixels = images.shape[1] * images.shape[2]
     # The sum of whole numbers is exact, so the mean does not depend on the order of summation.
@@ -40,7 +40,7 @@ def contrast(images: Tensor, draws: Draws, kept: float) -> Tensor:  # noqa: ARG0
     return to_bytes((images - mean.float()).mul_(kept).add_(mean.float()))
 
 
-def pixelate(images: Tensor, draws: Draws, share: float) -> Tensor:  # noqa: ARG001
+def pixelate(images: Tensor, draws: Draws, share: float) -> Tensor:
     """Fewer pixels (each the mean of a box), then as many as before (each the nearest)."""
     small = images
     for axis in (2, 1):

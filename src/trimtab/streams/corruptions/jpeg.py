@@ -36,7 +36,7 @@ _CHROMA = (
 )
 
 
-def jpeg_compression(images: Tensor, draws: Draws, quality: float) -> Tensor:  # noqa: ARG001
+def jpeg_compression(images: Tensor, draws: Draws, quality: float) -> Tensor:
     """What is left of the images after JPEG at ``quality`` (1 to 100)."""
     height, width = images.shape[1:3]
     luma, blue, red = _to_ycc(_fill_last_blocks(images))
