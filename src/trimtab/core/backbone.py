@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -19,9 +19,27 @@ Tensors = dict[str, Tensor]
 ParameterFilter = Callable[[nn.Module, str], bool]
 
 
+@runtime_checkable
+class PositionFilter(Protocol):
+    """Picks parameters by where their layer stands in the whole network."""
+
+    def within(self, model: nn.Module) -> ParameterFilter:
+        """The filter for one network."""
+
+
 def in_norm_layers(layer: nn.Module, parameter: str) -> bool:
     """Scale and shift of normalisation layers: what most methods train."""
     return norm.is_norm_layer(layer)
+
+
+def weights_and_biases(layer: nn.Module, parameter: str) -> bool:
+    """Parameters that their layer calls ``weight`` or ``bias``.
+
+    What the public code of CoTTA, RMT, AdaContrast and MEMO trains as "all parameters". It leaves
+    out a transformer's class token, position embedding and joint attention projection
+    (``in_proj_weight``), relative position tables, layer scales, and weight norm's two parts.
+    """
+    return parameter in ("weight", "bias")
 
 
 def everywhere(layer: nn.Module, parameter: str) -> bool:
@@ -100,6 +118,11 @@ class Backbone:
             if layer._buffers.get(name) is not None
         }
 
+    @property
+    def classifier(self) -> nn.Module | None:
+        """The module whose input are the features, once the first batch has shown it."""
+        return None if self._classifier is None else self._modules[self._classifier]
+
     @cached_property
     def dtype(self) -> torch.dtype:
         """The floating type of the weights, which inputs must have too."""
@@ -111,8 +134,10 @@ class Backbone:
         tensors = [*self.model.parameters(), *self.model.buffers()]
         return tensors[0].device if tensors else torch.device("cpu")
 
-    def parameters(self, chosen: ParameterFilter) -> Tensors:
+    def parameters(self, chosen: ParameterFilter | PositionFilter) -> Tensors:
         """Source values of the parameters that ``chosen`` picks, by their full name."""
+        if isinstance(chosen, PositionFilter):
+            chosen = chosen.within(self.model)
         return {
             f"{path}.{name}".lstrip("."): parameter.detach()
             for path, layer in self._modules.items()

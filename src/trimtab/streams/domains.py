@@ -84,7 +84,7 @@ class Stored:
     def labels(self, domain: str) -> Indices:
         return self._open(domain, 5).labels
 
-    def pixels(self, domain: str, severity: int, indices: Indices, seed: int) -> Tensor:  # noqa: ARG002
+    def pixels(self, domain: str, severity: int, indices: Indices, seed: int) -> Tensor:
         return torch.from_numpy(self._open(domain, severity).pixels(indices))
 
     def _open(self, domain: str, severity: int) -> LabelledImages:
@@ -97,4 +97,4 @@ class Stored:
 
 def separate(domains: Mapping[str, LabelledImages]) -> Stored:
     """Domains that have their own images and no severities."""
-    return Stored(tuple(domains), lambda domain, severity: domains[domain])  # noqa: ARG005
+    return Stored(tuple(domains), lambda domain, severity: domains[domain])

@@ -16,12 +16,12 @@ from trimtab.streams.draws import Draws
 MOTION_DEGREES = (-45.0, 45.0)
 
 
-def gaussian_blur(images: Tensor, draws: Draws, sigma: float) -> Tensor:  # noqa: ARG001
+def gaussian_blur(images: Tensor, draws: Draws, sigma: float) -> Tensor:
     """A Gaussian blur, edges repeated."""
     return to_bytes(smooth(images.float(), sigma))
 
 
-def defocus_blur(images: Tensor, draws: Draws, radius: float, edge: float) -> Tensor:  # noqa: ARG001
+def defocus_blur(images: Tensor, draws: Draws, radius: float, edge: float) -> Tensor:
     """The blur of a lens out of focus: the mean over a disk with a soft edge."""
     return to_bytes(filter_bytes(images, disk(radius, edge)))
 
@@ -40,7 +40,7 @@ def motion_blur(images: Tensor, draws: Draws, radius: float, sigma: float) -> Te
     return to_bytes(blur_along_lines(images, int(radius), sigma, angles))
 
 
-def zoom_blur(images: Tensor, draws: Draws, stop: float, step: float) -> Tensor:  # noqa: ARG001
+def zoom_blur(images: Tensor, draws: Draws, stop: float, step: float) -> Tensor:
     """The mean of the image and of zooms into its centre."""
     planes = images.permute(0, 3, 1, 2)
     factors = np.arange(1, stop, step).tolist()

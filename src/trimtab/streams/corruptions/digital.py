@@ -12,7 +12,7 @@ from trimtab.streams.corruptions.pixels import to_bytes
 from trimtab.streams.draws import Draws
 
 
-def brightness(images: Tensor, draws: Draws, added: float) -> Tensor:  # noqa: ARG001
+def brightness(images: Tensor, draws: Draws, added: float) -> Tensor:
     """The HSV value raised; at fixed hue and saturation, RGB is proportional to it."""
     value = images.amax(dim=3, keepdim=True).float()
     raised = (value + 255 * added).clamp_(max=255)
@@ -20,7 +20,7 @@ def brightness(images: Tensor, draws: Draws, added: float) -> Tensor:  # noqa: A
     return to_bytes(torch.where(value == 0, raised, brighter))
 
 
-def saturate(images: Tensor, draws: Draws, factor: float, added: float) -> Tensor:  # noqa: ARG001
+def saturate(images: Tensor, draws: Draws, factor: float, added: float) -> Tensor:
     """The HSV saturation scaled and raised; a grey pixel has the hue of red."""
     value = images.amax(dim=3, keepdim=True).float()
     chroma = value - images.amin(dim=3, keepdim=True)
@@ -32,7 +32,7 @@ def saturate(images: Tensor, draws: Draws, factor: float, added: float) -> Tenso
     return to_bytes(value - below * (value * target))
 
 
-def contrast(images: Tensor, draws: Draws, kept: float) -> Tensor:  # noqa: ARG001
+def contrast(images: Tensor, draws: Draws, kept: float) -> Tensor:
     """Every channel drawn towards its mean."""
     pixels = images.shape[1] * images.shape[2]
     # The sum of whole numbers is exact, so the mean does not depend on the order of summation.
@@ -40,7 +40,7 @@ def contrast(images: Tensor, draws: Draws, kept: float) -> Tensor:  # noqa: ARG0
     return to_bytes((images - mean.float()).mul_(kept).add_(mean.float()))
 
 
-def pixelate(images: Tensor, draws: Draws, share: float) -> Tensor:  # noqa: ARG001
+def pixelate(images: Tensor, draws: Draws, share: float) -> Tensor:
     """Fewer pixels (each the mean of a box), then as many as before (each the nearest)."""
     small = images
     for axis in (2, 1):
@@ -96,16 +96,17 @@ def _box_shrink(images: Tensor, axis: int, size: int) -> Tensor:
     scale = images.shape[axis] / size
     centre = (np.arange(size) + 0.5) * scale
     first = (centre - scale / 2 + 0.5).astype(np.int64)
-    shape = [1] * images.ndim
-    shape[axis] = size
-    total, count = torch.zeros(()), torch.zeros(shape)
+    shape = (1, size, 1, 1) if axis == 1 else (1, 1, size, 1)
+    total, count = torch.zeros(()), torch.zeros(())
     for step in range(math.ceil(scale) + 1):
         pixel = first + step
         # A pixel belongs to the box if its own centre does: the right edge counts, the left not.
         place = (pixel - centre + 0.5) * (1 / scale)
         inside = (place > -0.5) & (place <= 0.5) & (pixel < images.shape[axis])
         weight = torch.from_numpy(inside.astype(np.float32)).reshape(shape)
+        # The same for each channel, written out: long inner loops are fast.
+        weight = weight.expand(-1, -1, -1, images.shape[3]).contiguous()
         picked = torch.from_numpy(np.minimum(pixel, images.shape[axis] - 1))
         total = images.index_select(axis, picked) * weight + total
-        count += weight
+        count = weight + count
     return (total / count).add_(0.5).to(torch.uint8)

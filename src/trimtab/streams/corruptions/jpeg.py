@@ -1,8 +1,8 @@
 """JPEG compression without the file: everything lossy that baseline JPEG does, in whole numbers.
 
 ITU-T T.81 with its example quantisation tables, scaled by quality as the Independent JPEG Group
-does; colour at half resolution, enlarged by a triangle filter. All sums are whole numbers that
-float64 holds exactly, so that the bytes do not depend on the batch.
+does; colour at half resolution, enlarged by a triangle filter. The transform's sums are whole
+numbers that float64 holds exactly, so that the bytes do not depend on the batch.
 """
 
 import math
@@ -36,7 +36,7 @@ _CHROMA = (
 )
 
 
-def jpeg_compression(images: Tensor, draws: Draws, quality: float) -> Tensor:  # noqa: ARG001
+def jpeg_compression(images: Tensor, draws: Draws, quality: float) -> Tensor:
     """What is left of the images after JPEG at ``quality`` (1 to 100)."""
     height, width = images.shape[1:3]
     luma, blue, red = _to_ycc(_fill_last_blocks(images))
@@ -59,7 +59,7 @@ def _fill_last_blocks(images: Tensor) -> Tensor:
 
 def _to_ycc(images: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Brightness and the two colour differences, 0..255, rounded."""
-    red, green, blue = images.permute(3, 0, 1, 2).double()
+    red, green, blue = (images[..., channel].float() for channel in range(3))
     luma = red * 0.299 + green * 0.587 + blue * 0.114
     blueness = red * -0.168735892 + green * -0.331264108 + blue * 0.5 + 128
     redness = red * 0.5 + green * -0.418687589 + blue * -0.081312411 + 128
@@ -71,7 +71,10 @@ def _to_rgb(luma: Tensor, blueness: Tensor, redness: Tensor) -> Tensor:
     red = luma + redness.mul(1.402).round_()
     green = luma + (blueness * -0.344136286 + redness * -0.714136286).round_()
     blue = luma + blueness.mul(1.772).round_()
-    return torch.stack([red, green, blue], dim=3).clamp_(0, 255).to(torch.uint8)
+    result = torch.empty(*luma.shape, 3, dtype=torch.uint8)
+    for channel, plane in enumerate((red, green, blue)):
+        result[..., channel] = plane.clamp_(0, 255)
+    return result
 
 
 def _halve(plane: Tensor) -> Tensor:
@@ -101,14 +104,17 @@ def _through_blocks(plane: Tensor, table: Tensor) -> Tensor:
     """``plane`` after the transform of its 8 x 8 blocks, quantisation, and the way back."""
     count, height, width = plane.shape
     cosines = _cosines()
-    blocks = (plane - 128).reshape(count, height // _BLOCK, _BLOCK, width // _BLOCK, _BLOCK)
+    blocks = (plane.double() - 128).reshape(
+        count, height // _BLOCK, _BLOCK, width // _BLOCK, _BLOCK
+    )
     blocks = blocks.transpose(2, 3)
     spectrum = _rounded(blocks @ cosines.T, _SCALE // 4)
     spectrum = _rounded(cosines @ spectrum, _SCALE * 4)
     kept = _quantised(spectrum, table)
     pixels = _rounded(cosines.T @ kept, _SCALE // 4)
     pixels = _rounded(pixels @ cosines, _SCALE * 4 * _BLOCK)
-    return (pixels.add_(128).clamp_(0, 255)).transpose(2, 3).reshape(count, height, width)
+    pixels = pixels.add_(128).clamp_(0, 255).float()
+    return pixels.transpose(2, 3).reshape(count, height, width)
 
 
 def _rounded(values: Tensor, unit: int) -> Tensor:

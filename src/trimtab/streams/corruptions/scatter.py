@@ -24,13 +24,15 @@ def scatter_pixels(images: Tensor, draws: Draws, shift: int, passes: int) -> Ten
     if min(height, width) <= 2 * shift:
         return images.clone()
     turns, ends = wavefronts(height, width, shift)
-    place = np.arange(count * height * width)
+    # One row per pixel and one column per image: what a group touches lies close together.
+    source = np.repeat(np.arange(height * width, dtype=np.int32)[:, None], count, axis=1)
     for _ in range(passes):
         offsets = draws.integers(-shift, shift, 2, len(turns))
         partners = turns + offsets[:, 0] * width + offsets[:, 1]
-        _copy_in_order(place, turns, partners, ends, height * width)
-    pixels = images.reshape(-1, images.shape[3])
-    return pixels[torch.from_numpy(place)].reshape(images.shape)
+        _copy_in_order(source, turns, np.ascontiguousarray(partners.T), ends)
+    start_of_image = np.arange(count)[:, None] * (height * width)
+    chosen = torch.from_numpy(source.T + start_of_image).reshape(-1)
+    return images.reshape(-1, images.shape[3]).index_select(0, chosen).reshape(images.shape)
 
 
 @lru_cache(maxsize=16)
@@ -50,14 +52,16 @@ def wavefronts(height: int, width: int, shift: int) -> tuple[Index, tuple[int, .
 
 
 def _copy_in_order(
-    place: Index, turns: Index, partners: Index, ends: tuple[int, ...], pixels: int
+    source: npt.NDArray[np.int32], turns: Index, partners: Index, ends: tuple[int, ...]
 ) -> None:
-    """Overwrite entries of ``place`` (all images in one row), group after group."""
-    start_of_image = np.arange(len(partners))[None, :] * pixels
-    # One row per copy keeps the copies of a group, of all images, side by side in memory.
-    first = turns[:, None] + start_of_image
-    second = np.ascontiguousarray(partners.T) + start_of_image
+    """Overwrite entries of ``source`` (pixels x images), group after group.
+
+    ``partners`` holds the pixel that each turn copies (turns x images).
+    """
+    count = source.shape[1]
+    flat = source.reshape(-1)
+    there = partners * count + np.arange(count)
     start = 0
     for end in ends:
-        place[first[start:end].reshape(-1)] = place.take(second[start:end].reshape(-1))
+        source[turns[start:end]] = flat.take(there[start:end])
         start = end
