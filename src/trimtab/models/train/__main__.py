@@ -9,9 +9,10 @@ from pathlib import Path
 
 import torch
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
+from trimtab.core.files import write_whole
 from trimtab.models.accuracy import accuracy_of
 from trimtab.models.entry import ModelEntry
 from trimtab.models.normalization import Normalized
@@ -34,7 +35,7 @@ def main() -> None:
     print(f"{args.name}: {100 * clean:.2f} % of {len(data['test_labels'])} test images")
     args.out.mkdir(parents=True, exist_ok=True)
     weights = {name: value.contiguous() for name, value in model.model.state_dict().items()}
-    save_file(weights, args.out / f"{args.name}.safetensors")
+    write_whole(args.out / f"{args.name}.safetensors", save(weights))
 
 
 def _untrained(entry: ModelEntry) -> Normalized:
