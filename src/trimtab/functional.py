@@ -23,3 +23,16 @@ def soft_likelihood_ratio(logits: Tensor, ceiling: float = 0.99, eps: float = 1e
     """Negative expected log odds of each row: its gradient does not fade with certainty."""
     p = logits.softmax(1).clamp(max=ceiling)  # past the ceiling nothing pushes further
     return -(p * torch.log(p / (1 - p) + eps)).sum(1)
+
+
+def averaged_over_kept(weights: Tensor) -> Tensor:
+    """Weights whose batch mean of weighted losses is the mean over the samples that count.
+
+    Shape (batch,); where no sample counts, all stay zero.
+    """
+    return weights * (len(weights) / max(int((weights > 0).sum()), 1))
+
+
+def full_copy(tensor: Tensor) -> Tensor:
+    """A copy in float32 at least: small steps would be lost in half precision's rounding."""
+    return tensor.to(torch.promote_types(tensor.dtype, torch.float32), copy=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -200,23 +201,30 @@ class Adapter:
     # ---------------------------------------------------------------- learning
 
     def _learn_or_wait(self, step: roles.Step) -> None:
-        if self.window.size is None:
-            self._learn(step, self.micro_batch or len(step.inputs))
-            return
-        self.window.collect(step.inputs, step.prediction)
-        if self.window.room == 0:
+        micro_batch = self.micro_batch or len(step.inputs)
+        if self.window.size is not None:
+            self.window.collect(step.inputs, step.prediction)
+            if self.window.room:
+                return
             micro_batch = self.micro_batch or self.window.largest
-            inputs, prediction = self.window.release()
-            self._learn(self._step(inputs, prediction), micro_batch)
+            step = self._step(*self.window.release())
+        self._learn(step, micro_batch)
+        rules = self._playing(roles.ResetRule)
+        if any(rule.is_due(self.memory[rule.name]) for rule in rules):
+            self.reset()
 
     def _learn(self, step: roles.Step, micro_batch: int) -> None:
         """One update from these samples."""
         weights = self._weights(step)
         if not bool((weights > 0).any()):
-            return  # every sample is left out: nothing is learned, nothing moves
+            self._learn_nothing()
+            return
         with torch.enable_grad():
             finite = self._add_up_gradients(step, weights, micro_batch)
         self._update(finite)
+
+    def _learn_nothing(self) -> None:
+        """Every sample is left out: nothing moves."""
 
     @torch.no_grad()
     def _weights(self, step: roles.Step) -> Tensor:
@@ -229,6 +237,22 @@ class Adapter:
     def _add_up_gradients(self, step: roles.Step, weights: Tensor, micro_batch: int) -> bool:
         """Gradients of the whole loss, a micro-batch at a time; False once it is not finite."""
         kept = weights > 0
+        observed = []
+        for part, used in self._parts_with_graph(step, kept, micro_batch):
+            losses = self._losses(part)
+            loss = (weights[used] * losses).sum() / len(kept)
+            loss = loss + self._penalty() * (len(used) / int(kept.sum()))
+            if not bool(loss.isfinite()):
+                return False
+            (loss * self._loss_scale).backward()
+            observed.append(losses.detach())
+        self._show_losses(torch.cat(observed))
+        return True
+
+    def _parts_with_graph(
+        self, step: roles.Step, kept: Tensor, micro_batch: int
+    ) -> Iterator[tuple[roles.Step, Tensor]]:
+        """The kept samples of each micro-batch, ready for gradients, and their rows."""
         views = self._views(step.inputs[kept])
         done = 0
         for rows in torch.arange(len(kept), device=kept.device).split(micro_batch):
@@ -241,12 +265,13 @@ class Adapter:
             )
             done += len(used)
             self.counters.backward_samples += len(used)
-            loss = (weights[used] * self._losses(part)).sum() / len(kept)
-            loss = loss + self._penalty() * (len(used) / int(kept.sum()))
-            if not bool(loss.isfinite()):
-                return False
-            (loss * self._loss_scale).backward()
-        return True
+            yield part, used
+
+    @torch.no_grad()
+    def _show_losses(self, losses: Tensor) -> None:
+        """Let the parameter rules see what the samples of the coming update cost."""
+        for rule in self._playing(roles.ParameterRule):
+            rule.observe(losses, self.memory[rule.name])
 
     def _with_graph(self, step: roles.Step, rows: Tensor, used: Tensor) -> roles.Step:
         """The ``used`` samples with a prediction that gradients can flow through.

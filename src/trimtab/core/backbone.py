@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +17,14 @@ from trimtab.core.norm import SOURCE, NormPolicy
 
 Tensors = dict[str, Tensor]
 ParameterFilter = Callable[[nn.Module, str], bool]
+
+
+@runtime_checkable
+class PositionFilter(Protocol):
+    """Picks parameters by where their layer stands in the whole network."""
+
+    def within(self, model: nn.Module) -> ParameterFilter:
+        """The filter for one network."""
 
 
 def in_norm_layers(layer: nn.Module, parameter: str) -> bool:
@@ -111,8 +119,10 @@ class Backbone:
         tensors = [*self.model.parameters(), *self.model.buffers()]
         return tensors[0].device if tensors else torch.device("cpu")
 
-    def parameters(self, chosen: ParameterFilter) -> Tensors:
+    def parameters(self, chosen: ParameterFilter | PositionFilter) -> Tensors:
         """Source values of the parameters that ``chosen`` picks, by their full name."""
+        if isinstance(chosen, PositionFilter):
+            chosen = chosen.within(self.model)
         return {
             f"{path}.{name}".lstrip("."): parameter.detach()
             for path, layer in self._modules.items()

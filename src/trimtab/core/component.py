@@ -119,6 +119,10 @@ class Penalty(Component):
 class ParameterRule(Component):
     """Edits the parameters after each update."""
 
+    def observe(self, losses: Tensor, memory: Tensors) -> None:
+        """See the losses that an update is about to learn from, shape (samples that count,)."""
+        return
+
     @abstractmethod
     def after_update(self, params: Tensors, source: Tensors, memory: Tensors) -> None:
         """Edit the stream's parameters in place, after each optimiser step."""
@@ -130,3 +134,11 @@ class OutputRule(Component):
     @abstractmethod
     def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
         """Logits to hand to the caller, shape (batch, classes)."""
+
+
+class ResetRule(Component):
+    """Decides when a stream begins again."""
+
+    @abstractmethod
+    def is_due(self, memory: Tensors) -> bool:
+        """Whether to reset now; asked once after each batch or window was there to learn from."""

@@ -7,7 +7,13 @@ from typing import Any, TypeVar
 from torch import Tensor
 
 from trimtab.core.adapter import Adapter
-from trimtab.core.backbone import Backbone, ParameterFilter, Tensors, in_norm_layers
+from trimtab.core.backbone import (
+    Backbone,
+    ParameterFilter,
+    PositionFilter,
+    Tensors,
+    in_norm_layers,
+)
 from trimtab.core.component import Component
 from trimtab.core.norm import BATCH, NormPolicy
 from trimtab.core.optimizer import OptimizerChoice
@@ -21,7 +27,7 @@ class Method:
 
     components: tuple[Component, ...] = ()
     norm: NormPolicy = BATCH
-    trains: ParameterFilter = in_norm_layers
+    trains: ParameterFilter | PositionFilter = in_norm_layers
     optimizer: OptimizerChoice = field(default_factory=OptimizerChoice)
 
     def __post_init__(self) -> None:

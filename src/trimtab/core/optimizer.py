@@ -22,6 +22,7 @@ class OptimizerChoice:
         lr: Learning rate of either; None takes the kind's own.
         adam_lr: Adam's learning rate where ``lr`` does not say.
         sgd_lr: SGD's learning rate where ``lr`` does not say.
+        small_sgd_lr: The same for small images; None takes ``sgd_lr``.
         momentum: SGD's, and Adam's first beta.
         nesterov: Whether SGD looks ahead.
     """
@@ -30,6 +31,7 @@ class OptimizerChoice:
     lr: float | None = None
     adam_lr: float = 1e-3
     sgd_lr: float = 2.5e-4
+    small_sgd_lr: float | None = None
     momentum: float = 0.9
     nesterov: bool = True
     weight_decay: float = 0.0
@@ -50,9 +52,12 @@ class OptimizerChoice:
             lr = self.adam_lr if self.lr is None else self.lr
             betas = (self.momentum, 0.999)
             return torch.optim.Adam(params, lr=lr, betas=betas, weight_decay=decay)
+        default = self.sgd_lr
+        if self.small_sgd_lr is not None and is_small(sample_shape):
+            default = self.small_sgd_lr
         return torch.optim.SGD(
             params,
-            lr=self.sgd_lr if self.lr is None else self.lr,
+            lr=default if self.lr is None else self.lr,
             momentum=self.momentum,
             nesterov=self.nesterov and self.momentum > 0,
             weight_decay=decay,

@@ -24,5 +24,10 @@ def tent(*, lr: float | None = None, optimizer: Kind | None = None) -> Method:
 
     Small and fast, but it drifts on long or class-ordered streams; add ``source_ensembling`` or
     ``certainty_diversity`` to steady it.
+
+    Args:
+        lr: Learning rate; by default 1e-3 with Adam, 2.5e-4 with SGD.
+        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
+            0.9 for larger ones.
     """
     return Method((Entropy(),), optimizer=OptimizerChoice(optimizer, lr))

@@ -1,0 +1,99 @@
+"""Keep the weights that the source task needs (EATA, arXiv:2204.02610)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from trimtab.core.backbone import Tensors
+from trimtab.core.component import Penalty, Start
+from trimtab.core.optimizer import is_small
+from trimtab.functional import full_copy
+
+SourceData = Iterable[Tensor | Sequence[Tensor]]
+
+SMALL_IMAGE_WEIGHT, LARGE_IMAGE_WEIGHT = 1.0, 2000.0
+
+
+@dataclass(frozen=True)
+class FisherPenalty(Penalty):
+    """Price of leaving the source weights, squared distance times Fisher information.
+
+    Args:
+        source_data: Batches of source inputs, or (inputs, labels) pairs; labels are not used.
+            Read whenever a stream begins, so give a list or a loader, not an iterator.
+        weight: Factor on the price; None takes 1 for images of up to 64 px a side and 2000 for
+            larger ones. The information shrinks with the batch size, so what is right depends
+            on it.
+        samples: Read batches until they hold this many.
+    """
+
+    source_data: SourceData | None = field(default=None, compare=False, repr=False)
+    weight: float | None = None
+    samples: int = 2000
+
+    def __post_init__(self) -> None:
+        if self.source_data is None:
+            raise ValueError(
+                "fisher_penalty needs source_data, batches of source inputs, which no spec can "
+                "hold; use the method 'eata' with source_data=, or add FisherPenalty(batches)"
+            )
+        if self.weight is not None and not self.weight >= 0:
+            raise ValueError(f"weight must be 0 or more, got {self.weight}")
+        if self.samples < 1:
+            raise ValueError(f"samples must be at least 1, got {self.samples}")
+
+    def new_memory(self, start: Start) -> Tensors:
+        default = SMALL_IMAGE_WEIGHT if is_small(start.sample_shape) else LARGE_IMAGE_WEIGHT
+        weight = default if self.weight is None else self.weight
+        information = fisher_information(start, self._batches(start))
+        return {name: weight * value for name, value in information.items()}
+
+    def penalty(self, params: Tensors, source: Tensors, memory: Tensors) -> Tensor:
+        prices = [
+            (memory[name] * (param - source[name]).square()).sum() for name, param in params.items()
+        ]
+        return torch.stack(prices).sum()
+
+    def _batches(self, start: Start) -> Iterator[Tensor]:
+        assert self.source_data is not None
+        count = 0
+        for batch in self.source_data:
+            inputs = batch if isinstance(batch, Tensor) else batch[0]
+            if tuple(inputs.shape[1:]) != start.sample_shape:
+                expected = ", ".join(str(size) for size in ("batch", *start.sample_shape))
+                raise ValueError(
+                    f"source_data must give inputs of shape ({expected}), as the stream has, got "
+                    f"{tuple(inputs.shape)}"
+                )
+            yield inputs.to(start.device)
+            count += len(inputs)
+            if count >= self.samples:
+                return
+
+
+def fisher_information(start: Start, batches: Iterable[Tensor]) -> Tensors:
+    """Diagonal Fisher information of the trained parameters, by their full name.
+
+    As in EATA: the squared gradient of each batch's mean cross entropy against the model's own
+    labels, averaged over the batches.
+    """
+    params = {name: full_copy(value).requires_grad_() for name, value in start.source.items()}
+    totals = {name: torch.zeros_like(value) for name, value in params.items()}
+    count = 0
+    for inputs in batches:
+        count += 1
+        with torch.enable_grad():
+            logits = start.forward(inputs, params).logits
+            loss = cross_entropy(logits, logits.argmax(1))
+            grads = torch.autograd.grad(loss, list(params.values()), materialize_grads=True)
+        for name, grad in zip(params, grads, strict=True):
+            totals[name] += grad.square()
+    if not count:
+        raise ValueError(
+            "source_data must hold at least one batch, got none; an iterator can be read only "
+            "once, so give a list or a loader"
+        )
+    return {name: total / count for name, total in totals.items()}

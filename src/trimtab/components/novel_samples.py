@@ -1,0 +1,64 @@
+"""Learn from samples that are certain and say something new (EATA, arXiv:2204.02610)."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cosine_similarity
+
+from trimtab.core.backbone import Tensors
+from trimtab.core.component import Step, Weighting
+from trimtab.core.optimizer import is_small
+from trimtab.functional import averaged_over_kept, entropy
+
+SMALL_IMAGE_SIMILARITY, LARGE_IMAGE_SIMILARITY = 0.4, 0.05
+
+
+@dataclass(frozen=True)
+class NovelSamples(Weighting):
+    """Leave out uncertain samples and those like the samples learned from before.
+
+    A kept sample weighs exp(limit - entropy), and the loss is averaged over the kept ones. The
+    first batch has nothing to be compared with, so there certainty alone decides.
+
+    Args:
+        max_entropy: Entropy from which a sample is left out, as a share of ln(classes).
+        max_similarity: Cosine between a prediction and the mean of those learned from before
+            from which a sample is left out; None takes 0.4 for images of up to 64 px a side and
+            0.05 for larger ones.
+        momentum: Of that mean.
+    """
+
+    max_entropy: float = 0.4
+    max_similarity: float | None = None
+    momentum: float = 0.9
+
+    def __post_init__(self) -> None:
+        if not self.max_entropy > 0:
+            raise ValueError(f"max_entropy must be positive, got {self.max_entropy}")
+        if self.max_similarity is not None and not self.max_similarity > 0:
+            raise ValueError(f"max_similarity must be positive, got {self.max_similarity}")
+        if not 0 <= self.momentum <= 1:
+            raise ValueError(f"momentum must lie in [0, 1], got {self.momentum}")
+
+    def weights(self, step: Step, memory: Tensors) -> Tensor:
+        probs, uncertainty = step.logits.softmax(1), entropy(step.logits)
+        limit = self.max_entropy * math.log(probs.shape[1])
+        kept = uncertainty < limit
+        if "mean_probs" in memory:
+            similarity = cosine_similarity(memory["mean_probs"][None], probs).abs()
+            kept = kept & (similarity < self._max_similarity(step))
+        if bool(kept.any()):
+            self._remember(probs[kept].mean(0), memory)
+        return averaged_over_kept(torch.exp(limit - uncertainty) * kept)
+
+    def _max_similarity(self, step: Step) -> float:
+        if self.max_similarity is not None:
+            return self.max_similarity
+        small = is_small(tuple(step.inputs.shape[1:]))
+        return SMALL_IMAGE_SIMILARITY if small else LARGE_IMAGE_SIMILARITY
+
+    def _remember(self, probs: Tensor, memory: Tensors) -> None:
+        mean = memory.get("mean_probs", probs)
+        memory["mean_probs"] = mean.lerp(probs, 1 - self.momentum)

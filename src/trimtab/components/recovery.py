@@ -1,0 +1,44 @@
+"""Go back to the source when the loss says that all predictions are alike (SAR, 2302.12400)."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from trimtab.core.backbone import Tensors
+from trimtab.core.component import ParameterRule, Start
+
+
+@dataclass(frozen=True)
+class Recovery(ParameterRule):
+    """Source weights again once the moving average of the loss falls below ``min_loss``.
+
+    The average begins anew then. The optimiser's velocity stays, as in the reference, so the
+    next update still moves along it.
+
+    Args:
+        min_loss: In the unit of the loss; for an entropy, nats, whatever the number of classes.
+        momentum: Of the moving average.
+    """
+
+    min_loss: float = 0.2
+    momentum: float = 0.9
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.momentum <= 1:
+            raise ValueError(f"momentum must lie in [0, 1], got {self.momentum}")
+
+    def new_memory(self, start: Start) -> Tensors:
+        return {"recoveries": torch.zeros((), dtype=torch.long, device=start.device)}
+
+    def observe(self, losses: Tensor, memory: Tensors) -> None:
+        if len(losses):
+            mean = losses.mean()
+            memory["mean_loss"] = memory.get("mean_loss", mean).lerp(mean, 1 - self.momentum)
+
+    def after_update(self, params: Tensors, source: Tensors, memory: Tensors) -> None:
+        if "mean_loss" in memory and bool(memory["mean_loss"] < self.min_loss):
+            for name, param in params.items():
+                param.copy_(source[name])
+            del memory["mean_loss"]
+            memory["recoveries"] += 1

@@ -1,0 +1,114 @@
+"""The augmentation against slow and obvious versions of its parts."""
+
+import colorsys
+from math import cos, floor, radians, sin
+
+import pytest
+import torch
+from torch import Tensor
+
+from trimtab.augment import ColorAffineFlip, grey, shift_hue, warp
+
+IMAGES = torch.rand(3, 3, 12, 12, generator=torch.Generator().manual_seed(0))
+
+
+def reflected(index: int, size: int) -> int:
+    """Mirror without repeating the edge: -1 is 1, size is size - 2."""
+    period = 2 * (size - 1)
+    index %= period
+    return index if index < size else period - index
+
+
+def sample(image: Tensor, x: float, y: float) -> Tensor:
+    height, width = image.shape[-2:]
+    left, top = floor(x), floor(y)
+    result = torch.zeros(image.shape[0])
+    for dy in (0, 1):
+        for dx in (0, 1):
+            share = (1 - abs(x - left - dx)) * (1 - abs(y - top - dy))
+            column, row = reflected(left + dx, width), reflected(top + dy, height)
+            result += share * image[:, row, column]
+    return result
+
+
+def warp_by_hand(
+    image: Tensor, angle: float, scale: float, right: float, down: float, mirror: bool
+) -> Tensor:
+    """Each output pixel: undo the flip, the shift, the turn and the scale, then look there."""
+    height, width = image.shape[-2:]
+    middle_x, middle_y = (width - 1) / 2, (height - 1) / 2
+    result = torch.empty_like(image)
+    for row in range(height):
+        for column in range(width):
+            from_column = width - 1 - column if mirror else column
+            x, y = from_column - middle_x - right, row - middle_y - down
+            back_x = (cos(angle) * x + sin(angle) * y) / scale
+            back_y = (-sin(angle) * x + cos(angle) * y) / scale
+            result[:, row, column] = sample(image, back_x + middle_x, back_y + middle_y)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("degrees", "scale", "right", "down", "mirror"),
+    [(0, 1, 0, 0, False), (0, 1, 0, 0, True), (12, 0.9, 2, -1, False), (-15, 1.1, -1, 1, True)],
+)
+def test_the_warp_equals_a_pixel_by_pixel_one(
+    degrees: float, scale: float, right: float, down: float, mirror: bool
+) -> None:
+    angle = radians(degrees)
+    fused = warp(IMAGES, angle, scale, (right, down), -1.0 if mirror else 1.0)
+    for image, warped in zip(IMAGES, fused, strict=True):
+        expected = warp_by_hand(image, angle, scale, right, down, mirror)
+        torch.testing.assert_close(warped, expected, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.06, -0.06, 0.4, -0.3])
+def test_hue_shifts_equal_the_standard_librarys(turn: float) -> None:
+    edge_cases = torch.tensor([[0.5, 0.5, 0.5], [1, 0, 0], [0, 1, 1], [0.2, 0.2, 0.9]])
+    pixels = torch.cat([IMAGES.permute(0, 2, 3, 1).reshape(-1, 3), edge_cases])
+    expected = []
+    for red, green, blue in pixels.tolist():
+        hue, saturation, value = colorsys.rgb_to_hsv(red, green, blue)
+        expected.append(colorsys.hsv_to_rgb((hue + turn) % 1, saturation, value))
+    shifted = shift_hue(pixels.T[None, :, :, None], turn)
+    torch.testing.assert_close(shifted[0, :, :, 0].T, torch.tensor(expected), atol=1e-5, rtol=0)
+
+
+def test_nothing_drawn_changes_nothing() -> None:
+    still = ColorAffineFlip(
+        brightness=(1, 1), contrast=(1, 1), saturation=(1, 1), hue=(0, 0), gamma=(1, 1),
+        rotation=0, translation=0, scale=(1, 1), flip_probability=0,
+    )  # fmt: skip
+    view = still(IMAGES, torch.Generator().manual_seed(0))
+    torch.testing.assert_close(view, IMAGES, atol=1e-5, rtol=0)
+
+
+def test_one_draw_serves_the_whole_batch() -> None:
+    augment = ColorAffineFlip()
+    twins = augment(IMAGES[:1].repeat(4, 1, 1, 1), torch.Generator().manual_seed(1))
+    torch.testing.assert_close(twins, twins[:1].expand_as(twins))
+    alone = augment(IMAGES[:1], torch.Generator().manual_seed(1))
+    torch.testing.assert_close(twins[:1], alone)
+
+
+def test_the_generator_decides_and_results_stay_images() -> None:
+    augment = ColorAffineFlip()
+    views = [augment(IMAGES, torch.Generator().manual_seed(seed)) for seed in range(20)]
+    assert all(view.min() >= 0 and view.max() <= 1 for view in views)
+    assert not torch.equal(views[0], views[1])
+    assert torch.equal(views[0], augment(IMAGES, torch.Generator().manual_seed(0)))
+
+
+@pytest.mark.parametrize("channels", [1, 4])
+def test_images_of_other_channel_counts_keep_their_shape(channels: int) -> None:
+    images = torch.rand(2, channels, 8, 10)
+    assert ColorAffineFlip()(images, torch.Generator()).shape == images.shape
+
+
+def test_what_is_no_image_is_refused_with_a_way_out() -> None:
+    with pytest.raises(ValueError, match=r"got \(4, 9\); pass augment="):
+        ColorAffineFlip()(torch.zeros(4, 9), torch.Generator())
+
+
+def test_grey_is_the_luma_of_colour_images() -> None:
+    assert grey(torch.ones(1, 3, 2, 2)).unique().tolist() == pytest.approx([1.0])
