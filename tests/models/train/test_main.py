@@ -35,3 +35,10 @@ def test_trains_measures_and_writes_weights_that_load(
     assert "% of 10 test images" in printed
     models.build(name, weights=tmp_path / "out" / f"{name}.safetensors")
     assert load_file(tmp_path / "out" / f"{name}.safetensors")["linear.bias"].abs().sum() > 0
+
+
+def test_a_group_norm_net_can_start_from_a_batch_norm_net() -> None:
+    source = models.MODELS["cifar_resnet20"].make(10).state_dict()
+    model = models.MODELS["cifar10_resnet20_gn"].make(10)
+    command.start_from(model, source)
+    assert all(torch.equal(value, source[name]) for name, value in model.state_dict().items())
