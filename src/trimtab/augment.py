@@ -1,16 +1,40 @@
 """Image augmentation in plain torch, decided by a generator."""
 
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import cos, radians, sin
+from typing import Literal
 
 import torch
 from torch import Tensor
-from torch.nn.functional import affine_grid, grid_sample
+from torch.nn.functional import affine_grid, conv2d, grid_sample
+
+from trimtab.colors import COLOR_CHANGES, grey, shift_hue
+
+__all__ = [
+    "Augment",
+    "ColorAffineBlurNoise",
+    "ColorAffineFlip",
+    "augmented",
+    "blur",
+    "grey",
+    "shift_hue",
+    "uniform",
+    "warp",
+]
 
 Range = tuple[float, float]
+Padding = Literal["reflection", "border"]
+Augment = Callable[..., Tensor]
+"""Maps a batch to an augmented batch of the same shape. One that takes a ``generator`` is given
+the stream's, so that the stream's seed decides it."""
 
-LUMA = (0.299, 0.587, 0.114)
-"""Shares of red, green and blue in an image's grey value."""
+VALUES_AT_ONCE = 2**20
+"""Pixel values that are altered together on a CPU."""
+
+BLUR_RADIUS = 2
+"""Pixels that the light blur of teacher views reaches either way: a kernel of 5 x 5."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +66,19 @@ class ColorAffineFlip:
                 "this augmentation takes images of shape (batch, channels, height, width), got "
                 f"{tuple(images.shape)}; pass augment= with one of your own, or consistency=False"
             )
-        colored = self._color(images.float().clamp(0, 1), generator)
-        return self._warp(colored, generator).clamp(0, 1).to(images.dtype)
+        state = generator.get_state()
+        parts = []
+        for part in images.split(self._at_once(images)):
+            generator.set_state(state)  # so that every part gets the same draw
+            colored = self._color(part.float().clamp(0, 1), generator)
+            parts.append(self._warp(colored, generator).clamp(0, 1).to(images.dtype))
+        return torch.cat(parts)
+
+    def _at_once(self, images: Tensor) -> int:
+        """How many images to alter at a time: on a CPU, what its cache and memory like."""
+        if images.device.type != "cpu":
+            return len(images)
+        return max(1, VALUES_AT_ONCE // images[0].numel())
 
     def _color(self, images: Tensor, generator: torch.Generator) -> Tensor:
         colorful = images.shape[1] == 3
@@ -51,11 +86,17 @@ class ColorAffineFlip:
             name = ("brightness", "contrast", "saturation", "hue", "gamma")[index]
             amount = uniform(getattr(self, name), generator)
             if colorful or name not in ("saturation", "hue"):
-                images = _COLOR_CHANGES[name](images, amount)
+                images = COLOR_CHANGES[name](images, amount)
         return images
 
-    def _warp(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        """Rotate, shift, scale and flip in one sampling; what lies outside is a reflection."""
+    def _warp(
+        self,
+        images: Tensor,
+        generator: torch.Generator,
+        padding: Padding = "reflection",
+        margin: int = 0,
+    ) -> Tensor:
+        """Rotate, shift, scale and flip in one sampling."""
         height, width = images.shape[-2:]
         angle = radians(uniform((-self.rotation, self.rotation), generator))
         scale = uniform(self.scale, generator)
@@ -64,7 +105,61 @@ class ColorAffineFlip:
             for side in (width, height)
         ]
         mirror = -1.0 if uniform((0.0, 1.0), generator) < self.flip_probability else 1.0
-        return warp(images, angle, scale, (shifts[0], shifts[1]), mirror)
+        return warp(images, angle, scale, (shifts[0], shifts[1]), mirror, padding, margin)
+
+
+@dataclass(frozen=True)
+class ColorAffineBlurNoise(ColorAffineFlip):
+    """The same over repeated edges, then a light blur and noise: CoTTA's (arXiv:2203.13591).
+
+    RoTTA, RMT and SANTA use it too. One draw serves the whole batch; only noise differs between
+    pixels.
+
+    Args:
+        blur: Standard deviation of the 5 x 5 Gaussian blur, in pixels.
+        noise: Standard deviation of the noise that is added.
+    """
+
+    blur: Range = (0.001, 0.5)
+    noise: float = 0.005
+
+    def _at_once(self, images: Tensor) -> int:
+        return len(images)  # the noise is one draw for all pixels of the batch
+
+    def _warp(
+        self,
+        images: Tensor,
+        generator: torch.Generator,
+        padding: Padding = "border",
+        margin: int = BLUR_RADIUS,
+    ) -> Tensor:
+        # the blur takes its margin from the warped surroundings, so it eats no edge
+        warped = super()._warp(images, generator, padding, margin)
+        blurred = blur(warped, uniform(self.blur, generator), margin)
+        noise = torch.randn(blurred.shape, generator=generator).to(blurred)
+        return blurred + self.noise * noise
+
+
+def augmented(augment: Augment, inputs: Tensor, generator: torch.Generator) -> Tensor:
+    """What an augmentation makes of a batch; one that takes a generator gets this one."""
+    if "generator" in inspect.signature(augment).parameters:
+        return augment(inputs, generator=generator)
+    return augment(inputs)
+
+
+def blur(images: Tensor, deviation: float, radius: int) -> Tensor:
+    """Gaussian blur where the kernel fits: ``radius`` pixels fewer on each side.
+
+    Args:
+        deviation: Standard deviation in pixels.
+    """
+    offsets = torch.arange(-radius, radius + 1, dtype=torch.float64)
+    line = torch.exp(-0.5 * (offsets / deviation).square())
+    line = (line / line.sum()).to(images)
+    channels = images.shape[1]
+    down = line.view(1, 1, -1, 1).expand(channels, 1, -1, 1)
+    across = line.view(1, 1, 1, -1).expand(channels, 1, 1, -1)
+    return conv2d(conv2d(images, down, groups=channels), across, groups=channels)
 
 
 def uniform(between: Range, generator: torch.Generator) -> float:
@@ -73,18 +168,31 @@ def uniform(between: Range, generator: torch.Generator) -> float:
     return low + (high - low) * float(torch.rand((), generator=generator, dtype=torch.float64))
 
 
-def warp(images: Tensor, angle: float, scale: float, shift: Range, mirror: float) -> Tensor:
+def warp(
+    images: Tensor,
+    angle: float,
+    scale: float,
+    shift: Range,
+    mirror: float,
+    padding: Padding = "reflection",
+    margin: int = 0,
+) -> Tensor:
     """Images turned by ``angle`` (radians), scaled, shifted (pixels right, down), then mirrored.
 
     Each output pixel looks up where it came from: unmirror, unshift, turn back, unscale.
+
+    Args:
+        padding: What lies outside an image: its ``"reflection"``, or its ``"border"`` repeated.
+        margin: Pixels of the surroundings to show on each side beyond the image's own size.
     """
     height, width = images.shape[-2:]
     # affine_grid counts from -1 to 1 between the outermost pixel centres
     half_width, half_height = max(width - 1, 1) / 2, max(height - 1, 1) / 2
+    wider, higher = 1 + margin / half_width, 1 + margin / half_height
     cosine, sine = cos(angle) / scale, sin(angle) / scale
     matrix = [
-        [cosine * mirror, sine * half_height / half_width],
-        [-sine * mirror * half_width / half_height, cosine],
+        [cosine * mirror * wider, sine * half_height / half_width * higher],
+        [-sine * mirror * half_width / half_height * wider, cosine * higher],
     ]
     right, down = shift
     offset = [
@@ -92,67 +200,12 @@ def warp(images: Tensor, angle: float, scale: float, shift: Range, mirror: float
         -(-sine * right + cosine * down) / half_height,
     ]
     theta = torch.tensor([[*matrix[0], offset[0]], [*matrix[1], offset[1]]], dtype=images.dtype)
-    grid = affine_grid(theta[None].to(images.device), [1, 1, height, width], align_corners=True)
+    size = [1, 1, height + 2 * margin, width + 2 * margin]
+    grid = affine_grid(theta[None].to(images.device), size, align_corners=True)
     return grid_sample(
         images,
         grid.expand(len(images), -1, -1, -1),
         mode="bilinear",
-        padding_mode="reflection",
+        padding_mode=padding,
         align_corners=True,
     )
-
-
-def grey(images: Tensor) -> Tensor:
-    """Grey value of each pixel, one channel."""
-    if images.shape[1] != 3:
-        return images.mean(1, keepdim=True)
-    shares = images.new_tensor(LUMA).view(1, 3, 1, 1)
-    return (images * shares).sum(1, keepdim=True)
-
-
-def _brightness(images: Tensor, factor: float) -> Tensor:
-    return (images * factor).clamp(0, 1)
-
-
-def _contrast(images: Tensor, factor: float) -> Tensor:
-    mean = grey(images).mean((1, 2, 3), keepdim=True)
-    return torch.lerp(mean, images, factor).clamp(0, 1)
-
-
-def _saturation(images: Tensor, factor: float) -> Tensor:
-    return torch.lerp(grey(images), images, factor).clamp(0, 1)
-
-
-def _gamma(images: Tensor, exponent: float) -> Tensor:
-    return images.clamp(1e-8, 1).pow(exponent)
-
-
-def shift_hue(images: Tensor, turn: float) -> Tensor:
-    """RGB images with their hue moved by ``turn`` of the colour circle.
-
-    A colour is value - chroma * ramp(hue), with one ramp for each channel; so the hue can be
-    found, moved and turned back without a table of cases.
-    """
-    value, smallest = images.amax(1, keepdim=True), images.amin(1, keepdim=True)
-    chroma = value - smallest
-    safe = torch.where(chroma > 0, chroma, torch.ones_like(chroma))
-    red, green, blue = ((value - images) / safe).unbind(1)
-    sixths = torch.where(
-        images[:, 0] == value[:, 0],
-        blue - green,
-        torch.where(images[:, 1] == value[:, 0], 2 + red - blue, 4 + green - red),
-    )
-    moved = sixths + 6 * turn
-    starts = images.new_tensor([5.0, 3.0, 1.0]).view(1, 3, 1, 1)
-    position = (starts + moved[:, None]) % 6
-    ramp = torch.minimum(position, 4 - position).clamp(0, 1)
-    return (value - chroma * ramp).clamp(0, 1)
-
-
-_COLOR_CHANGES = {
-    "brightness": _brightness,
-    "contrast": _contrast,
-    "saturation": _saturation,
-    "hue": shift_hue,
-    "gamma": _gamma,
-}

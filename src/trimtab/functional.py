@@ -25,6 +25,13 @@ def soft_likelihood_ratio(logits: Tensor, ceiling: float = 0.99, eps: float = 1e
     return -(p * torch.log(p / (1 - p) + eps)).sum(1)
 
 
+def move_towards(averages: dict[str, Tensor], values: dict[str, Tensor], weight: float) -> None:
+    """Move each average by ``weight`` of the way to the value of its name, in place."""
+    with torch.no_grad():
+        for name, average in averages.items():
+            average.lerp_(values[name].detach().to(average.dtype), weight)
+
+
 def averaged_over_kept(weights: Tensor) -> Tensor:
     """Weights whose batch mean of weighted losses is the mean over the samples that count.
 

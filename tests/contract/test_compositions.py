@@ -9,7 +9,8 @@ from torch import Tensor
 import trimtab
 from reference import nets
 
-OPTIONS: dict[str, Any] = {"eata": {"source_data": [torch.rand(8, 3, 16, 16)]}}
+SOURCE_IMAGES = torch.rand(8, 3, 16, 16, generator=torch.Generator().manual_seed(0))
+OPTIONS: dict[str, Any] = {"eata": {"source_data": [SOURCE_IMAGES]}}
 ADDITIONS = (
     "certainty_diversity",
     "source_ensembling(momentum=0.99)",

@@ -1,13 +1,11 @@
 """Agree with an augmented view of the same samples (ROID, arXiv:2306.00650)."""
 
-import inspect
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from trimtab.augment import ColorAffineFlip
+from trimtab.augment import Augment, ColorAffineFlip, augmented
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Objective, Step
 from trimtab.functional import symmetric_cross_entropy
@@ -24,13 +22,14 @@ class AugmentationConsistency(Objective):
             ``generator`` gets the stream's, so that the stream's seed decides it.
     """
 
-    augment: Callable[..., Tensor] = field(default_factory=ColorAffineFlip)
+    augment: Augment = field(default_factory=ColorAffineFlip)
 
     def views(self, inputs: Tensor, generator: torch.Generator) -> Tensor:
-        if "generator" in inspect.signature(self.augment).parameters:
-            return self.augment(inputs, generator=generator)
-        return self.augment(inputs)
+        return augmented(self.augment, inputs, generator)
+
+    @property
+    def shared_view(self) -> object:
+        return self.augment
 
     def loss(self, step: Step, memory: Tensors) -> Tensor:
-        augmented = step.forward(step.views[self.name]).logits
-        return symmetric_cross_entropy(augmented, step.logits)
+        return symmetric_cross_entropy(step.forward_view(self.name).logits, step.logits)

@@ -1,4 +1,4 @@
-"""Go back to the source when the loss says that all predictions are alike (SAR, 2302.12400)."""
+"""Go back to the source when the loss is too good to be true (SAR, arXiv:2302.12400)."""
 
 from dataclasses import dataclass
 

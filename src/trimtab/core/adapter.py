@@ -89,8 +89,10 @@ class Adapter:
         prediction = self._forward_in_parts(inputs, policy)
         generator = torch.Generator()
         generator.set_state(self.generator.get_state())
+        rules = self._playing(roles.OutputRule)
+        memory = _copied({rule.name: self.memory[rule.name] for rule in rules})
         step = replace(self._step(inputs, prediction), generator=generator)
-        logits = self._corrected(step, _copied(self.memory))
+        logits = self._corrected(self._with_targets(step, memory, roles.OutputRule), memory)
         self.counters = counters
         return logits
 
@@ -115,7 +117,7 @@ class Adapter:
             prediction = self._forward_in_parts(inputs, self._norm_for(len(inputs)))
         if not bool(prediction.logits.detach().isfinite().all()):
             return self._fall_back(inputs)
-        step = self._step(inputs, prediction)
+        step = self._with_targets(self._step(inputs, prediction), self.memory, roles.OutputRule)
         with torch.no_grad():
             logits = self._corrected(replace(step, prediction=prediction.detach()), self.memory)
         if self.window.size is not None:
@@ -164,19 +166,29 @@ class Adapter:
             return SOURCE
         return replace(self.method.norm, keep_weight=0.0)
 
-    def _forward(self, inputs: Tensor, params: Tensors | None, policy: NormPolicy) -> Prediction:
-        """The only way to the backbone, so the only place that counts."""
+    def _forward(
+        self,
+        inputs: Tensor,
+        params: Tensors | None,
+        policy: NormPolicy,
+        statistics: Tensors | None = None,
+    ) -> Prediction:
+        """The only way to the backbone, so the only place that counts.
+
+        ``statistics`` that the policy moves are changed in place, unless the logits are not finite.
+        """
         self.counters.forward_samples += len(inputs)
         params = self.params if params is None else params
         # Trained parameters of half-precision models are kept in float32: small steps would be
         # lost in their rounding.
         cast = {name: p.to(self.backbone.dtype) for name, p in params.items()}
-        statistics = self.statistics
+        stored = self.statistics if statistics is None else statistics
+        moved = stored
         if policy.keep_weight:
-            statistics = {name: s.clone() for name, s in statistics.items()}
-        logits, features = self.backbone(inputs, cast, statistics, policy)
+            moved = {name: s.clone() for name, s in stored.items()}
+        logits, features = self.backbone(inputs, cast, moved, policy)
         if policy.keep_weight and bool(logits.detach().isfinite().all()):
-            self.statistics = statistics
+            stored.update(moved)
         self._loss_scale = HALF_LOSS_SCALE if logits.dtype == torch.float16 else 1.0
         return Prediction(_full(logits), None if features is None else _full(features))
 
@@ -202,16 +214,35 @@ class Adapter:
 
     def _learn_or_wait(self, step: roles.Step) -> None:
         micro_batch = self.micro_batch or len(step.inputs)
-        if self.window.size is not None:
+        if self._playing(roles.Recall):
+            self._learn_from_recalled(step)
+        elif self.window.size is None:
+            self._learn(step, micro_batch)
+        else:
             self.window.collect(step.inputs, step.prediction)
             if self.window.room:
                 return
             micro_batch = self.micro_batch or self.window.largest
-            step = self._step(*self.window.release())
-        self._learn(step, micro_batch)
+            self._learn_again(*self.window.release(), micro_batch)
+        self._reset_if_due()
+
+    def _reset_if_due(self) -> None:
         rules = self._playing(roles.ResetRule)
         if any(rule.is_due(self.memory[rule.name]) for rule in rules):
             self.reset()
+
+    def _learn_from_recalled(self, step: roles.Step) -> None:
+        detached = replace(step, prediction=step.prediction.detach())
+        for rule in self._playing(roles.Recall):
+            for inputs in rule.recall(detached, self.memory[rule.name]):
+                self._learn_again(inputs, None, self.micro_batch or len(inputs))
+
+    def _learn_again(self, inputs: Tensor, prediction: Prediction | None, micro_batch: int) -> None:
+        """One update from samples that came earlier, and what was predicted then, if known."""
+        if prediction is None:
+            with torch.set_grad_enabled(not self._micro_batched(inputs)):
+                prediction = self._forward(inputs, None, self._norm_again())
+        self._learn(self._step(inputs, prediction), micro_batch)
 
     def _learn(self, step: roles.Step, micro_batch: int) -> None:
         """One update from these samples."""
@@ -219,6 +250,7 @@ class Adapter:
         if not bool((weights > 0).any()):
             self._learn_nothing()
             return
+        step = self._with_targets(step, self.memory)
         with torch.enable_grad():
             finite = self._add_up_gradients(step, weights, micro_batch)
         self._update(finite)
@@ -259,12 +291,19 @@ class Adapter:
             used = rows[kept[rows]]
             if not len(used):
                 continue
+            # views that objectives share stay one tensor, so that they pass the network once
+            shown = {id(view): view[done : done + len(used)] for view in views.values()}
             part = replace(
                 self._with_graph(step, rows, used),
-                views={name: view[done : done + len(used)] for name, view in views.items()},
+                views={name: shown[id(view)] for name, view in views.items()},
+                targets={
+                    name: {key: value[used] for key, value in targets.items()}
+                    for name, targets in step.targets.items()
+                },
+                passed={},
             )
             done += len(used)
-            self.counters.backward_samples += len(used)
+            self.counters.backward_samples += len(used) if part.logits.requires_grad else 0
             yield part, used
 
     @torch.no_grad()
@@ -288,9 +327,30 @@ class Adapter:
         return replace(step, inputs=step.inputs[used], prediction=prediction)
 
     @torch.no_grad()
+    def _with_targets(
+        self, step: roles.Step, memory: dict[str, Tensors], role: type[Role] | None = None
+    ) -> roles.Step:
+        """The step with the targets of all objectives, or of those that play a role too."""
+        detached = replace(step, prediction=step.prediction.detach())
+        targets = {
+            objective.name: objective.targets(detached, memory[objective.name])
+            for objective in self._playing(roles.Objective)
+            if objective.name not in step.targets and isinstance(objective, role or object)
+        }
+        return replace(step, targets=step.targets | targets)
+
+    @torch.no_grad()
     def _views(self, inputs: Tensor) -> Tensors:
-        drawn = ((o.name, o.views(inputs, self.generator)) for o in self._playing(roles.Objective))
-        return {name: view for name, view in drawn if view is not None}
+        views: Tensors = {}
+        shared: list[tuple[object, Tensor]] = []
+        for objective in self._playing(roles.Objective):
+            maker = objective.shared_view
+            known = [view for other, view in shared if maker is not None and other == maker]
+            view = known[0] if known else objective.views(inputs, self.generator)
+            if view is not None:
+                views[objective.name] = view
+                shared.append((maker, view))
+        return views
 
     def _losses(self, step: roles.Step) -> Tensor:
         objectives = self._playing(roles.Objective)
@@ -312,6 +372,7 @@ class Adapter:
             before = [tensor.clone() for tensor in trained]
             self._move()
             if _all_finite(trained):
+                self._apply_rules()
                 self.counters.updates += 1
             else:
                 self._undo(before)
@@ -323,6 +384,8 @@ class Adapter:
     def _move(self) -> None:
         assert self.optimizer is not None
         self.optimizer.step()
+
+    def _apply_rules(self) -> None:
         for rule in self._playing(roles.ParameterRule):
             rule.after_update(self.params, self.source, self.memory[rule.name])
         torch.clear_autocast_cache()
@@ -380,11 +443,19 @@ class Adapter:
             forward=self._forward_again,
             generator=self.generator,
         )
-        self.memory = {c.name: c.new_memory(start) for c in self.method.components}
-        self._first_memory = _copied(self.memory)
-        self._first_generator = self.generator.get_state()
+        self.memory = self._new_memory(start)
         self.sample_shape = sample_shape
         self._renew_optimizer()
+        self._mark_start()
+
+    def _mark_start(self) -> None:
+        """Let a reset come back to the memory and random state of this moment."""
+        self._first_memory = _copied(self.memory)
+        self._first_generator = self.generator.get_state()
+
+    def _new_memory(self, start: roles.Start) -> dict[str, Tensors]:
+        """Each component's memory by its name; a loop of its own may add memory of its own."""
+        return {c.name: c.new_memory(start) for c in self.method.components}
 
     @torch.inference_mode(False)
     def reset(self) -> None:

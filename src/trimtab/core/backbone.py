@@ -32,6 +32,16 @@ def in_norm_layers(layer: nn.Module, parameter: str) -> bool:
     return norm.is_norm_layer(layer)
 
 
+def weights_and_biases(layer: nn.Module, parameter: str) -> bool:
+    """Parameters that their layer calls ``weight`` or ``bias``.
+
+    What the public code of CoTTA, RMT, AdaContrast and MEMO trains as "all parameters". It leaves
+    out a transformer's class token, position embedding and joint attention projection
+    (``in_proj_weight``), relative position tables, layer scales, and weight norm's two parts.
+    """
+    return parameter in ("weight", "bias")
+
+
 def everywhere(layer: nn.Module, parameter: str) -> bool:
     """Every parameter."""
     return True
@@ -107,6 +117,11 @@ class Backbone:
             for name in ("running_mean", "running_var")
             if layer._buffers.get(name) is not None
         }
+
+    @property
+    def classifier(self) -> nn.Module | None:
+        """The module whose input are the features, once the first batch has shown it."""
+        return None if self._classifier is None else self._modules[self._classifier]
 
     @cached_property
     def dtype(self) -> torch.dtype:

@@ -6,6 +6,7 @@ listed. A component that plays several roles inherits from several classes and h
 
 import re
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -51,6 +52,10 @@ class Step:
     """Predictions of the window so far, this step's last; without a window, this step's."""
     views: Tensors = field(default_factory=dict)
     """By objective: what its ``views`` made of these inputs."""
+    targets: dict[str, Tensors] = field(default_factory=dict)
+    """By objective: what its ``targets`` worked out of these inputs."""
+    passed: dict[int, Prediction] = field(default_factory=dict)
+    """Predictions of views that went through the network already."""
 
     @property
     def logits(self) -> Tensor:
@@ -66,6 +71,13 @@ class Step:
                 "name the module that classifies them with classifier="
             )
         return self.prediction.features
+
+    def forward_view(self, objective: str) -> Prediction:
+        """Prediction of an objective's view; objectives that share a view share the pass."""
+        view = self.views[objective]
+        if id(view) not in self.passed:
+            self.passed[id(view)] = self.forward(view)
+        return self.passed[id(view)]
 
 
 @dataclass(frozen=True)
@@ -85,6 +97,14 @@ class Component:
         return {}
 
 
+class Recall(Component):
+    """Decides which samples updates learn from, in place of those that just came."""
+
+    @abstractmethod
+    def recall(self, step: Step, memory: Tensors) -> Iterator[Tensor]:
+        """Take in a step's samples; give inputs to learn from each time an update is due."""
+
+
 class Weighting(Component):
     """Decides how much each sample counts."""
 
@@ -102,6 +122,19 @@ class Objective(Component):
         Drawn once for all samples of an update, so that micro-batches share one draw.
         """
         return None
+
+    @property
+    def shared_view(self) -> object:
+        """What makes the views. Objectives where it is equal share one draw; None shares none."""
+        return None
+
+    def targets(self, step: Step, memory: Tensors) -> Tensors:
+        """What the loss compares with, one row for each input, worked out without gradients.
+
+        Asked once a batch: before outputs are corrected where the objective is an output rule
+        too, otherwise before an update.
+        """
+        return {}
 
     @abstractmethod
     def loss(self, step: Step, memory: Tensors) -> Tensor:

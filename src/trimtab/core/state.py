@@ -76,15 +76,21 @@ def restore(adapter: Adapter, state: dict[str, Any]) -> None:
     adapter.statistics = _copied(state["statistics"])
     adapter.window.load(_copied(state["window"]))
     adapter.memory = {
-        name: {
-            key: value.requires_grad_(key in memory and memory[key].requires_grad)
-            for key, value in _copied(state["memory"].get(name, {})).items()
-        }
+        name: _filled(memory, _copied(state["memory"].get(name, {})))
         for name, memory in adapter.memory.items()
     }
     adapter.restore_optimizer({int(i): _copied(values) for i, values in state["optimizer"].items()})
     adapter.generator.set_state(state["generator"].cpu())
     adapter.counters = Counters(**state["counters"])
+
+
+def _filled(memory: Tensors, saved: Tensors) -> Tensors:
+    """The saved tensors in the memory's own order, which the optimiser counts trained ones by."""
+    names = [*(name for name in memory if name in saved), *(n for n in saved if n not in memory)]
+    return {
+        name: saved[name].requires_grad_(name in memory and memory[name].requires_grad)
+        for name in names
+    }
 
 
 def _refuse_strangers(here: dict[str, str], saved: dict[str, str]) -> None:

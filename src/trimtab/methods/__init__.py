@@ -5,50 +5,70 @@ from types import MappingProxyType
 
 from trimtab.components.augmentation_consistency import AugmentationConsistency
 from trimtab.components.certainty_diversity import CertaintyDiversity
+from trimtab.components.class_balanced_memory import ClassBalancedMemory
 from trimtab.components.entropy import Entropy
 from trimtab.components.fisher_penalty import FisherPenalty
 from trimtab.components.kalman_ensembling import KalmanEnsembling
 from trimtab.components.laplacian import Laplacian
+from trimtab.components.marginal_entropy import MarginalEntropy
+from trimtab.components.mean_teacher import MeanTeacher
 from trimtab.components.novel_samples import NovelSamples
 from trimtab.components.periodic_reset import PeriodicReset
 from trimtab.components.prior_correction import PriorCorrection
+from trimtab.components.prototype_contrast import PrototypeContrast
+from trimtab.components.pseudo_label_contrast import PseudoLabelContrast
 from trimtab.components.recovery import Recovery
 from trimtab.components.reliable_samples import ReliableSamples
 from trimtab.components.robust_pseudo_label import RobustPseudoLabel
 from trimtab.components.soft_likelihood_ratio import SoftLikelihoodRatio
+from trimtab.components.source_anchor import SourceAnchor
 from trimtab.components.source_ensembling import SourceEnsembling
+from trimtab.components.source_replay import SourceReplay
+from trimtab.components.stochastic_restore import StochasticRestore
 from trimtab.components.structure_dependence import StructureDependence
 from trimtab.core.component import Component
 from trimtab.core.method import Method
 from trimtab.core.spec import call_by_name, terms
+from trimtab.methods.adacontrast import adacontrast
 from trimtab.methods.bn1 import bn1
 from trimtab.methods.bn_alpha import bn_alpha
 from trimtab.methods.bn_ema import bn_ema
 from trimtab.methods.cmf import cmf
+from trimtab.methods.cotta import cotta
 from trimtab.methods.deyo import deyo
 from trimtab.methods.eata import eata
 from trimtab.methods.eta import eta
 from trimtab.methods.lame import lame
+from trimtab.methods.memo import memo
 from trimtab.methods.rdumb import rdumb
+from trimtab.methods.rmt import rmt
 from trimtab.methods.roid import roid
+from trimtab.methods.rotta import rotta
 from trimtab.methods.rpl import rpl
+from trimtab.methods.santa import santa
 from trimtab.methods.sar import sar
 from trimtab.methods.source import source
 from trimtab.methods.tent import tent
 
 METHODS: Mapping[str, Callable[..., Method]] = MappingProxyType(
     {
+        "adacontrast": adacontrast,
         "bn1": bn1,
         "bn_alpha": bn_alpha,
         "bn_ema": bn_ema,
         "cmf": cmf,
+        "cotta": cotta,
         "deyo": deyo,
         "eata": eata,
         "eta": eta,
         "lame": lame,
+        "memo": memo,
         "rdumb": rdumb,
+        "rmt": rmt,
         "roid": roid,
+        "rotta": rotta,
         "rpl": rpl,
+        "santa": santa,
         "sar": sar,
         "source": source,
         "tent": tent,
@@ -59,18 +79,26 @@ COMPONENTS: Mapping[str, Callable[..., Component]] = MappingProxyType(
     {
         "augmentation_consistency": AugmentationConsistency,
         "certainty_diversity": CertaintyDiversity,
+        "class_balanced_memory": ClassBalancedMemory,
         "entropy": Entropy,
         "fisher_penalty": FisherPenalty,
         "kalman_ensembling": KalmanEnsembling,
         "laplacian": Laplacian,
+        "marginal_entropy": MarginalEntropy,
+        "mean_teacher": MeanTeacher,
         "novel_samples": NovelSamples,
         "periodic_reset": PeriodicReset,
         "prior_correction": PriorCorrection,
+        "prototype_contrast": PrototypeContrast,
+        "pseudo_label_contrast": PseudoLabelContrast,
         "recovery": Recovery,
         "reliable_samples": ReliableSamples,
         "robust_pseudo_label": RobustPseudoLabel,
         "soft_likelihood_ratio": SoftLikelihoodRatio,
+        "source_anchor": SourceAnchor,
         "source_ensembling": SourceEnsembling,
+        "source_replay": SourceReplay,
+        "stochastic_restore": StochasticRestore,
         "structure_dependence": StructureDependence,
     }
 )

@@ -1,0 +1,158 @@
+"""Mixed chains of simple changes (AugMix, Hendrycks et al., ICLR 2020, arXiv:1912.02781)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import pi
+
+import torch
+from torch import Tensor
+from torch.nn.functional import affine_grid, grid_sample
+
+from trimtab.colors import autocontrast, equalize, posterize, solarize
+
+SMALL_SIDE = 64
+"""Images of up to this many pixels a side are shifted before mixing, larger ones are cropped."""
+
+PIXEL_CHANGES: tuple[Callable[[Tensor, Tensor], Tensor], ...] = (
+    lambda images, level: autocontrast(images),
+    lambda images, level: equalize(images),
+    posterize,
+    solarize,
+)
+
+WARPS = 5
+"""Rotation, shear along x and y, shift along x and y: all of them one warp."""
+
+
+@dataclass(frozen=True)
+class AugMix:
+    """A view of each image: shifted or cropped, then mixed with chains of changes of itself.
+
+    Images are (batch, channels, height, width) in [0, 1]; each gets draws of its own.
+
+    Args:
+        chains: How many chains are mixed, with weights from a flat Dirichlet distribution.
+        longest: Changes in the longest chain; lengths are drawn evenly from 1 on.
+        severity: Upper end of each change's level, 10 being the strongest.
+        shift: Largest shift of small images, in pixels.
+        smallest_crop: Smallest share of a large image's area that a crop shows.
+    """
+
+    chains: int = 3
+    longest: int = 3
+    severity: float = 1.0
+    shift: int = 4
+    smallest_crop: float = 0.08
+
+    def __post_init__(self) -> None:
+        for name in ("chains", "longest"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+
+    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
+        """One augmented view of each image."""
+        if images.dim() != 4:
+            raise ValueError(
+                "AugMix takes images of shape (batch, channels, height, width), got "
+                f"{tuple(images.shape)}; pass augment= with one of your own"
+            )
+        small = max(images.shape[-2:]) <= SMALL_SIDE
+        theta = (self._shifts if small else self._crops)(images, generator)
+        views = warp_each(images.float().clamp(0, 1), theta)
+        ends = self._chain(views.repeat_interleave(self.chains, 0), generator)
+        weights = -torch.rand(len(views), self.chains, generator=generator).clamp_min(1e-12).log()
+        weights = (weights / weights.sum(1, keepdim=True)).to(views)
+        mixed = (ends.unflatten(0, (-1, self.chains)) * weights[..., None, None, None]).sum(1)
+        share = torch.rand(len(views), 1, 1, 1, generator=generator).to(views)
+        return torch.lerp(views, mixed, share).to(images.dtype)
+
+    def _shifts(self, images: Tensor, generator: torch.Generator) -> Tensor:
+        """Whole pixels either way, and a flip."""
+        count = len(images)
+        drawn = torch.randint(-self.shift, self.shift + 1, (count, 2), generator=generator)
+        theta = identity(count)
+        theta[:, 0, 0] = signs(count, generator)
+        theta[:, :, 2] = 2 * drawn / torch.tensor(images.shape[-2:]).flip(0)
+        return theta
+
+    def _crops(self, images: Tensor, generator: torch.Generator) -> Tensor:
+        """A box of random area, shape and place, shown in full size, and a flip."""
+        count = len(images)
+        height, width = images.shape[-2:]
+        area = between(self.smallest_crop, 1.0, count, generator)
+        ratio = (4 / 3) ** between(-1.0, 1.0, count, generator) * height / width
+        sides = torch.stack([(area * ratio).sqrt(), (area / ratio).sqrt()]).clamp(max=1)
+        places = (1 - sides) * (2 * torch.rand(2, count, generator=generator) - 1)
+        theta = identity(count)
+        theta[:, 0, 0] = sides[0] * signs(count, generator)
+        theta[:, 1, 1] = sides[1]
+        theta[:, :, 2] = places.T
+        return theta
+
+    def _chain(self, images: Tensor, generator: torch.Generator) -> Tensor:
+        """Each image after as many changes as its chain is long."""
+        count = len(images)
+        lengths = torch.randint(1, self.longest + 1, (count,), generator=generator)
+        for place in range(self.longest):
+            change = torch.randint(len(PIXEL_CHANGES) + WARPS, (count,), generator=generator)
+            level = between(min(0.1, self.severity), self.severity, count, generator) / 10
+            kind, amount = change - len(PIXEL_CHANGES), level * signs(count, generator)
+            theta = warps(kind, amount, images.shape[-2:])
+            change[place >= lengths] = -1
+            change, level = change.to(images.device), level.to(images)
+            images = self._changed(images, change, level, theta)
+        return images
+
+    def _changed(self, images: Tensor, change: Tensor, level: Tensor, theta: Tensor) -> Tensor:
+        """Each image after the change of its number; negative numbers leave it as it is."""
+        result = images.clone()
+        for index, pixel_change in enumerate(PIXEL_CHANGES):
+            chosen = change == index
+            result[chosen] = pixel_change(images[chosen], level[chosen])
+        warped = change >= len(PIXEL_CHANGES)
+        result[warped] = warp_each(images[warped], theta[warped.cpu()])
+        return result
+
+
+def between(low: float, high: float, count: int, generator: torch.Generator) -> Tensor:
+    """Numbers drawn evenly from a range, shape (count,)."""
+    return low + (high - low) * torch.rand(count, generator=generator)
+
+
+def signs(count: int, generator: torch.Generator) -> Tensor:
+    """Plus or minus one, shape (count,)."""
+    return 2.0 * torch.randint(2, (count,), generator=generator) - 1
+
+
+def identity(count: int) -> Tensor:
+    """Warps that change nothing, shape (count, 2, 3)."""
+    return torch.eye(2, 3).repeat(count, 1, 1)
+
+
+def warps(kind: Tensor, amount: Tensor, sides: torch.Size) -> Tensor:
+    """Turns, shears and shifts, shape (images, 2, 3); a full amount is 30 degrees, 0.3, a third.
+
+    Args:
+        kind: 0 turns, 1 and 2 shear along x and y, 3 and 4 shift along x and y.
+        amount: Share of the full amount, with a sign; turns and shifts are whole degrees, pixels.
+    """
+    height, width = sides
+    theta = identity(len(kind))
+    angle = torch.where(kind == 0, (30 * amount).trunc() * pi / 180, 0.0)
+    theta[:, 0, 0] = theta[:, 1, 1] = angle.cos()
+    shear_x = torch.where(kind == 1, 0.3 * amount, 0.0)
+    shear_y = torch.where(kind == 2, 0.3 * amount, 0.0)
+    # coordinates run from -1 to 1 along both sides, whatever their lengths
+    theta[:, 0, 1] = (angle.sin() + shear_x) * height / width
+    theta[:, 1, 0] = (shear_y - angle.sin()) * width / height
+    theta[:, 0, 2] = torch.where(kind == 3, (width / 3 * amount).trunc() * 2 / width, 0.0)
+    theta[:, 1, 2] = torch.where(kind == 4, (height / 3 * amount).trunc() * 2 / height, 0.0)
+    return theta
+
+
+def warp_each(images: Tensor, theta: Tensor) -> Tensor:
+    """Each image looked up where its own warp says; black outside."""
+    if not len(images):
+        return images
+    grid = affine_grid(theta.to(images), list(images.shape), align_corners=False)
+    return grid_sample(images, grid, padding_mode="zeros", align_corners=False)

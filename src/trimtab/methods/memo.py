@@ -1,0 +1,131 @@
+"""MEMO (Zhang, Levine and Finn, NeurIPS 2022, arXiv:2110.09506)."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from trimtab.augment import Augment, augmented
+from trimtab.augmix import AugMix
+from trimtab.components.marginal_entropy import MarginalEntropy
+from trimtab.core.adapter import Adapter
+from trimtab.core.backbone import Backbone, Prediction, weights_and_biases
+from trimtab.core.card import Card
+from trimtab.core.component import Recall, Step
+from trimtab.core.method import Method
+from trimtab.core.norm import NormPolicy
+from trimtab.core.optimizer import Kind, OptimizerChoice, is_small
+
+CARD = Card(
+    title="MEMO",
+    paper="Zhang, Levine and Finn, NeurIPS 2022, arXiv:2110.09506",
+    idea=(
+        "Adapts to each image alone: one step that makes many augmented views of it agree on a "
+        "certain prediction, then the prediction, then all is forgotten. Batch norms mix a tenth "
+        "of the views' statistics into the source's."
+    ),
+    helps="Unrelated single images, whatever order they come in.",
+    hurts="Wherever time matters; it gains nothing from a stream, since it keeps nothing.",
+    forwards="33 for images of up to 64 px a side, 65 for larger ones",
+    backwards="32 for images of up to 64 px a side, 64 for larger ones",
+)
+
+
+@dataclass(frozen=True)
+class Episodic(Method):
+    """A recipe that begins again with each image."""
+
+    augment: Augment = field(default_factory=AugMix)
+    views: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.views is not None and self.views < 1:
+            raise ValueError(f"views must be at least 1, got {self.views}")
+        if self.playing(Recall):
+            raise ValueError(
+                "this method learns from each image alone and forgets it, so it takes no "
+                f"component that stores samples, got {self.playing(Recall)[0].name}"
+            )
+
+    def start(self, backbone: Backbone, **options: Any) -> Adapter:
+        return EpisodicAdapter(backbone, self, **options)
+
+
+class EpisodicAdapter(Adapter):
+    """A stream of episodes: between two images its parameters are the source's.
+
+    A window only sets how many recent predictions output rules see.
+    """
+
+    method: Episodic
+
+    @torch.inference_mode(False)
+    def predict(self, inputs: Tensor) -> Tensor:
+        """The logits that a call would return now: the same episodes, of which nothing stays."""
+        counters = replace(self.counters)
+        inputs = self._admit(inputs)
+        before = self.state_dict()
+        logits = self._advance(inputs)
+        self.load_state_dict(before)
+        self.counters = counters
+        return logits
+
+    def _forward_in_parts(self, inputs: Tensor, policy: NormPolicy) -> Prediction:
+        episodes = [self._episode(image, policy) for image in inputs.split(1)]
+        features = [e.features for e in episodes if e.features is not None]
+        logits = torch.cat([episode.logits for episode in episodes])
+        return Prediction(logits, torch.cat(features) if features else None)
+
+    def _episode(self, image: Tensor, policy: NormPolicy) -> Prediction:
+        """What the network says of one image, once it has learned from its views."""
+        count = self.method.views or (32 if is_small(tuple(image.shape[1:])) else 64)
+        copies = image.expand(count, *image.shape[1:])
+        views = augmented(self.method.augment, copies, self.generator)
+        with torch.set_grad_enabled(not self._micro_batched(views)):
+            prediction = self._forward(views, None, policy)
+        self._learn(self._step(views, prediction), self.micro_batch or count)
+        with torch.no_grad():
+            prediction = self._forward(image, None, policy)
+            for name, param in self.params.items():
+                param.copy_(self.source[name])
+        self._renew_optimizer()
+        return prediction
+
+    def _learn_or_wait(self, step: Step) -> None:
+        """Nothing is left to learn: each image was learned from on its own."""
+        self._reset_if_due()
+
+
+def memo(
+    *,
+    lr: float | None = None,
+    optimizer: Kind | None = None,
+    views: int | None = None,
+    batch_weight: float = 0.1,
+    augment: Augment | None = None,
+) -> Method:
+    """For each image, make views of it agree, predict, and forget.
+
+    Trains the tensors that their layers call weight or bias. Images of a batch are treated one by
+    one, so the batch size is no matter; with ``micro_batch`` below ``views``, the views of each
+    micro-batch agree among themselves.
+
+    Args:
+        lr: Learning rate; with SGD by default 5e-3 for images of up to 64 px a side, 2.5e-4 for
+            larger ones, 1e-3 with Adam.
+        optimizer: By default SGD with Nesterov momentum 0.9, whatever the size of the images.
+        views: Augmented views of an image; by default 32 for images of up to 64 px a side, 64 for
+            larger ones.
+        batch_weight: Share of the views' statistics in batch norms.
+        augment: Makes one view of each image of a batch of copies; by default AugMix.
+    """
+    return Episodic(
+        (MarginalEntropy(),),
+        norm=NormPolicy(batch_weight, unbiased=True, differentiable=False),
+        trains=weights_and_biases,
+        optimizer=OptimizerChoice(optimizer or "sgd", lr, small_sgd_lr=5e-3),
+        augment=augment or AugMix(),
+        views=views,
+    )
