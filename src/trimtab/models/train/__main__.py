@@ -9,11 +9,13 @@ from pathlib import Path
 
 import torch
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
+from trimtab.core.files import write_whole
 from trimtab.models.accuracy import accuracy_of
 from trimtab.models.entry import ModelEntry
+from trimtab.models.loading import weight_path
 from trimtab.models.normalization import Normalized
 from trimtab.models.tiny import TINY
 from trimtab.models.train.batches import TrainingSet, batches_per_epoch
@@ -29,12 +31,20 @@ def main() -> None:
     data = load_file(args.data)
     torch.manual_seed(recipe.seed)
     model = _untrained(TINY[args.name])
+    if recipe.start is not None:
+        start_from(model.model, load_file(weight_path(TINY[recipe.start])))
     _train_with_progress(model, data, recipe, args)
     clean = accuracy_of(model, data["test_images"], data["test_labels"])
     print(f"{args.name}: {100 * clean:.2f} % of {len(data['test_labels'])} test images")
     args.out.mkdir(parents=True, exist_ok=True)
     weights = {name: value.contiguous() for name, value in model.model.state_dict().items()}
-    save_file(weights, args.out / f"{args.name}.safetensors")
+    write_whole(args.out / f"{args.name}.safetensors", save(weights))
+
+
+def start_from(model: nn.Module, tensors: dict[str, Tensor]) -> None:
+    """Take over the tensors that ``model`` has too: a batch norm's scale and shift, not its
+    statistics, where ``model`` has other norm layers."""
+    model.load_state_dict({name: tensors[name] for name in model.state_dict()})
 
 
 def _untrained(entry: ModelEntry) -> Normalized:

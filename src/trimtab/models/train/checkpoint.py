@@ -1,26 +1,20 @@
 """Training checkpoints, written whole or not at all."""
 
-import os
-import tempfile
+import io
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from trimtab.core.files import write_whole
+
 
 def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
     """Write ``state`` to ``path``: a reader sees the old file or the new one, never half."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            torch.save(state, file)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    write_whole(path, buffer.getvalue())
 
 
 def load_checkpoint(path: Path) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ class Recipe:
     The first ``small_epochs`` use images of ``small_size`` px, which costs about half.
     ``teacher_weight`` is the share of the loss that compares with a teacher's softened
     outputs, where a teacher is given; the rest is cross-entropy with smoothed labels.
+    ``start`` names the shipped network whose tensors of the same name the training begins with.
     """
 
     epochs: int
@@ -28,13 +29,16 @@ class Recipe:
     temperature: float = 3.0
     held_out: int = 2000
     seed: int = 0
+    start: str | None = None
 
 
 _TRANSFORMER = Recipe(epochs=10, optimizer="adamw", peak_lr=2e-3, weight_decay=0.05)
 
 RECIPES = {
     "cifar10_resnet20_bn": Recipe(epochs=17, small_epochs=9),
-    "cifar10_resnet20_gn": Recipe(epochs=15, small_epochs=8, peak_lr=0.1),
+    "cifar10_resnet20_gn": Recipe(
+        epochs=5, small_epochs=2, peak_lr=0.05, start="cifar10_resnet20_bn"
+    ),
     "cifar10_vit": _TRANSFORMER,
     "fashion_resnet20_bn": Recipe(epochs=8, small_epochs=3, max_shift=2),
     "fashion_resnet20_gn": Recipe(epochs=7, small_epochs=3, max_shift=2, peak_lr=0.1),
