@@ -65,3 +65,15 @@ def test_a_failed_run_is_recorded_and_does_not_stop_the_others(tmp_path: Path) -
     assert "did you mean 'tent'" in done.stdout
     statuses = [result.status for result in RunStore(tmp_path / "store")]
     assert sorted(statuses) == ["done"] * 4 + ["failed"] * 2
+
+
+def test_processes_and_a_ray_cluster_give_the_results_of_one_process(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path)
+    ways = {"here": ["--workers", "1"], "processes": ["--workers", "2"], "ray": ["--ray", "local"]}
+    for name, words in ways.items():
+        subprocess.run(
+            command(suite, tmp_path / name, *words, "--set", "seed=0"), check=True, timeout=300
+        )
+    assert len(outcomes(tmp_path / "here")) == 6
+    assert outcomes(tmp_path / "here") == outcomes(tmp_path / "processes")
+    assert outcomes(tmp_path / "here") == outcomes(tmp_path / "ray")
