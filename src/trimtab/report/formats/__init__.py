@@ -1,0 +1,1 @@
+"""The tables as text, one format a file."""
