@@ -12,7 +12,9 @@ from collections.abc import Sequence
 
 from trimtab.version import __version__
 
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "report": "make a page or tables of a store of results",
+}
 """Subcommands by name, each with the line that ``trimtab --help`` shows for it."""
 
 

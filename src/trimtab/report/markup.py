@@ -16,7 +16,7 @@ _EMPTY = frozenset({"meta", "br", "wbr", "input", "col"})
 _CASED = {"viewbox": "viewBox"}
 
 
-def element(name: str, *children: Child, **attributes: Attribute) -> Markup:
+def element(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
     """An element. ``class_`` is ``class``, ``data_run`` is ``data-run``; None leaves out."""
     words = "".join(
         _attribute(key, value)

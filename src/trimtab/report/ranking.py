@@ -36,7 +36,7 @@ class Standing:
 
 
 def ranking(table: Table) -> list[Standing]:
-    """Methods but the source: those with the most settings first, then the smallest worst change."""
+    """Methods but the source: most settings first, then the smallest worst change."""
     found = [_standing(table, row) for row in table.rows if not row.is_source]
     return sorted(
         (standing for standing in found if standing.changes),
