@@ -47,11 +47,11 @@ def _attribute(key: str, value: str | float | bool) -> str:
 
 
 def breakable(text: str) -> Markup:
-    """Text that may be broken behind underscores and before brackets."""
+    """Text that may be broken behind underscores and commas, and before brackets."""
     pieces: list[Child] = []
     word = ""
     for letter in text:
-        if letter in "(" and word:
+        if letter == "(" and word:
             pieces += [word, element("wbr")]
             word = ""
         word += letter

@@ -61,6 +61,7 @@
   const focus = (name) => {
     for (const part of all("[data-method]")) {
       part.classList.toggle("pale", name !== null && part.dataset.method !== name);
+      part.classList.toggle("clear", name !== null && part.dataset.method === name);
     }
   };
   for (const button of all("[data-focus]")) {

@@ -19,6 +19,9 @@ Curve = list[tuple[int, float]]
 PLACES = {ERROR: 1, TVD: 2}
 """Where a stretch of ``Scores.curve`` keeps it."""
 
+CLEAR = 9
+"""So many lines can be told apart; further ones are pale until they are asked for."""
+
 
 def mean_curve(cell: Cell, metric: Metric) -> Curve:
     """The mean over those seeds whose stretches are the same ones; the most frequent win."""
@@ -53,12 +56,16 @@ def curves(
     x = across("samples seen", 0, samples)
     y = upward(f"{metric.title.lower() if metric is ERROR else metric.title} in %", *limits)
     lines = [
-        _line(row, curve, marks[row], x.scale, y.scale, metric) for row, curve in drawn.items()
+        _line(row, curve, marks[row], x.scale, y.scale, metric, behind=position >= CLEAR)
+        for position, (row, curve) in enumerate(drawn.items())
     ]
-    return plot(f"{metric.title} along the stream", x, y, *lines)
+    # What is drawn last lies on top.
+    return plot(f"{metric.title} along the stream", x, y, *reversed(lines))
 
 
-def _line(row: Row, curve: Curve, mark: Mark, x: Scale, y: Scale, metric: Metric) -> Markup:
+def _line(
+    row: Row, curve: Curve, mark: Mark, x: Scale, y: Scale, metric: Metric, *, behind: bool
+) -> Markup:
     values = [value for _, value in curve]
     hint = (
         f"{row.label}: {metric.title} {values[0]:.1f} % at first, {values[-1]:.1f} % at last, "
@@ -78,6 +85,7 @@ def _line(row: Row, curve: Curve, mark: Mark, x: Scale, y: Scale, metric: Metric
         element("title", hint),
         element("g", wide, class_="reach"),
         mark.line(places),
+        class_="behind" if behind else None,
         data_method=mark.name,
     )
 

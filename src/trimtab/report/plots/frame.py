@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from trimtab.report.markup import Child, Markup, element, together
 from trimtab.report.plots.scale import Scale
 
-WIDTH, HEIGHT = 360, 230
-LEFT, RIGHT, TOP, BOTTOM = 36, 10, 10, 36
+WIDTH, HEIGHT = 300, 206
+LEFT, RIGHT, TOP, BOTTOM = 28, 10, 22, 34
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Axis:
 def across(name: str, low: float, high: float, *, doubling: bool = False) -> Axis:
     """An axis from left to right."""
     show = "{:g}×".format if doubling else short_number
-    return Axis(name, Scale(low, high, LEFT, WIDTH - RIGHT, doubling), show)
+    return Axis(name, Scale(low, high, LEFT, WIDTH - RIGHT, doubling, about=4), show)
 
 
 def upward(name: str, low: float, high: float) -> Axis:
@@ -69,7 +69,7 @@ def _grid(x: Axis, y: Axis) -> Markup:
     ]
     names = (
         element("text", x.name, class_="axis end", x=WIDTH - RIGHT, y=HEIGHT - 6),
-        element("text", y.name, class_="axis", x=2, y=HEIGHT - 6),
+        element("text", y.name, class_="axis", x=0, y=10),
     )
     return together(*rows, *columns, *names)
 

@@ -7,7 +7,7 @@ from trimtab.report.markup import Markup, element, shortened, together
 from trimtab.report.settings import Row
 from trimtab.report.table import Cell
 
-CELL_WIDTH, CELL_HEIGHT, NAMES, HEADER = 34, 22, 150, 84
+CELL_WIDTH, CELL_HEIGHT, NAMES, HEADER, MARGIN = 27, 21, 118, 74, 52
 FULL_COLOUR = 30.0
 """A change of so many points has the strongest colour."""
 
@@ -25,7 +25,7 @@ def domain_errors(cell: Cell) -> dict[str, float]:
 def heat_map(errors: Mapping[Row, Mapping[str, float]], domains: Sequence[str]) -> Markup:
     """One line a method, one column a domain."""
     source = next((found for row, found in errors.items() if row.is_source), {})
-    width, height = NAMES + CELL_WIDTH * len(domains) + 30, HEADER + CELL_HEIGHT * len(errors)
+    width, height = NAMES + CELL_WIDTH * len(domains) + MARGIN, HEADER + CELL_HEIGHT * len(errors)
     heads = [_head(domain, index) for index, domain in enumerate(domains)]
     lines = [
         _line(row, found, source, domains, HEADER + CELL_HEIGHT * index)
@@ -39,7 +39,7 @@ def heat_map(errors: Mapping[Row, Mapping[str, float]], domains: Sequence[str]) 
         class_="heat",
         role="img",
         viewbox=f"0 0 {width} {height}",
-        style=f"width:{width}px",
+        style=f"max-width:{width}px;min-width:{0.85 * width:.0f}px",
     )
 
 
@@ -67,10 +67,10 @@ def _line(
     name = element(
         "text",
         element("title", row.label),
-        shortened(row.label, 24),
+        shortened(row.label, 16),
         class_="name end",
         x=NAMES - 8,
-        y=top + 15,
+        y=top + 14.5,
     )
     cells = [
         _cell(row, domain, errors[domain], source.get(domain), NAMES + CELL_WIDTH * index, top)

@@ -15,6 +15,7 @@ class Scale:
         start: Where ``low`` is drawn, in pixels.
         end: Where ``high`` is drawn, in pixels.
         doubling: Whether equal steps stand for equal factors.
+        about: How many ticks there is room for.
     """
 
     low: float
@@ -22,6 +23,7 @@ class Scale:
     start: float
     end: float
     doubling: bool = False
+    about: int = 5
 
     def __call__(self, value: float) -> float:
         low, high = self.low, self.high
@@ -32,10 +34,12 @@ class Scale:
     @property
     def ticks(self) -> list[float]:
         """Round numbers from ``low`` to ``high``."""
-        return doublings(self.low, self.high) if self.doubling else ticks(self.low, self.high)
+        if self.doubling:
+            return doublings(self.low, self.high)
+        return ticks(self.low, self.high, self.about)
 
 
-def ticks(low: float, high: float, about: int = 4) -> list[float]:
+def ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Multiples of 1, 2 or 5 times a power of ten within the range, about as many as asked."""
     step = _round_step((high - low) / about)
     first = math.ceil(low / step - 1e-9)
@@ -56,7 +60,7 @@ def span(values: Iterable[float], least: float = 1.0) -> tuple[float, float]:
     low, high = min(numbers, default=0.0), max(numbers, default=1.0)
     missing = max(0.0, least - (high - low)) / 2
     low, high = low - missing, high + missing
-    step = _round_step((high - low) / 4)
+    step = _round_step((high - low) / 6)
     return math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
 
 
@@ -69,4 +73,4 @@ def doubling_span(values: Iterable[float]) -> tuple[float, float]:
 
 def _round_step(rough: float) -> float:
     power = 10.0 ** math.floor(math.log10(rough))
-    return next((factor * power for factor in (1, 2, 5) if factor * power >= rough), 10 * power)
+    return min((1, 2, 5, 10), key=lambda factor: abs(math.log(factor * power / rough))) * power

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trimtab.report.markup import Markup, element, shortened
-from trimtab.report.plots.frame import HEIGHT, LEFT, RIGHT, TOP, WIDTH, across, plot, upward
+from trimtab.report.plots.frame import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, across, plot, upward
 from trimtab.report.plots.marks import Mark
 from trimtab.report.plots.scale import doubling_span, span
 from trimtab.report.settings import Row
 
 Place = tuple[float, float]
-LETTER, LINE = 5.6, 11.0
+LETTER, LINE = 6.0, 11.0
 """About the size of a letter of a label, in pixels."""
 
 
@@ -39,7 +39,7 @@ class Box:
             self.left >= LEFT
             and self.right <= WIDTH - RIGHT + 6
             and self.top >= TOP - 6
-            and self.bottom <= HEIGHT - 36
+            and self.bottom <= HEIGHT - BOTTOM
         )
 
 
@@ -47,13 +47,19 @@ def scatter(points: Mapping[Row, Place], marks: Mapping[Row, Mark]) -> Markup:
     """A plot of (cost as a multiple of a forward, error in %) by method."""
     low, high = doubling_span(cost for cost, _ in points.values())
     x = across("cost, forwards of the source model", low, high, doubling=True)
-    y = upward("error in %", *span((error for _, error in points.values()), least=2.0))
+    y = upward("error in %", *_limits([error for _, error in points.values()]))
     places = {row: (x.scale(cost), y.scale(error)) for row, (cost, error) in points.items()}
     drawn = [
         _point(row, marks[row], places[row], points[row])
         for row in sorted(points, key=lambda row: not row.is_source)
     ]
     return plot("Error against cost", x, y, _frontier(places), *drawn, *_labels(places, marks))
+
+
+def _limits(errors: list[float]) -> tuple[float, float]:
+    """Around the errors, with room for the points themselves."""
+    room = 0.05 * (max(errors) - min(errors))
+    return span([min(errors) - room, max(errors) + room], least=2.0)
 
 
 def _point(row: Row, mark: Mark, place: Place, values: Place) -> Markup:

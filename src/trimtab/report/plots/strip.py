@@ -11,7 +11,8 @@ WIDTH, HEIGHT, MARGIN = 320, 26, 14
 def strip_scale(standings: list[Standing]) -> Scale:
     """One scale for all lines; the source, at zero, is always on it."""
     values = [change for standing in standings for change in standing.changes.values()]
-    return Scale(*span([0.0, *values], least=2.0), MARGIN, WIDTH - MARGIN)
+    room = 0.15 * (max(0.0, *values) - min(0.0, *values))  # for the side of harm, if it is empty
+    return Scale(*span([0.0, room, *values], least=2.0), MARGIN, WIDTH - MARGIN)
 
 
 def strip_axis(scale: Scale) -> Markup:

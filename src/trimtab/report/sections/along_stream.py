@@ -17,7 +17,7 @@ TEXTS = {
         "stream",
         "Error along the stream",
         "The error of each of up to 60 stretches of the stream, mean over seeds. "
-        "A line that climbs is a method that loses its footing.",
+        "A line that climbs is a method that loses its footing. Tap a name above to see it alone.",
     ),
     TVD: (
         "classes",

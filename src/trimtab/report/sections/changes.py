@@ -14,8 +14,9 @@ def changes(comparison: Comparison, name: str) -> Markup:
     )
     introduction = (
         f"Equal runs of both stores, over the seeds that both have: error in %, and its change in "
-        f"points. {len(comparison.worse):,} of {len(comparison.changes):,} cells got worse.{rest}"
+        f"points, taken before rounding. {len(comparison.worse):,} of {len(comparison.changes):,} cells got worse.{rest}"
     )
+    several = len({change.protocol for change in comparison.changes}) > 1
     head = element(
         "tr",
         element("th", "Method", scope="col", class_="method"),
@@ -25,17 +26,19 @@ def changes(comparison: Comparison, name: str) -> Markup:
     content = element(
         "table",
         element("thead", head),
-        element("tbody", *(_row(change) for change in comparison.changes)),
-        class_="results",
+        element("tbody", *(_row(change, several) for change in comparison.changes)),
+        class_="results roomy",
     )
     return section(
         "changes", f"Against {name}", introduction, scrolling(content, f"Changes against {name}")
     )
 
 
-def _row(change: Change) -> Markup:
+def _row(change: Change, several_protocols: bool) -> Markup:
     setting = change.setting
-    where = f"{setting.data} · {setting.model} · {setting.scenario} · {change.protocol}"
+    where = f"{setting.data} · {setting.model} · {setting.scenario}"
+    if several_protocols:
+        where += f" · {change.protocol}"
     if change.other_weights:
         where += " · other weights"
     return element(

@@ -2,7 +2,7 @@
 
 from trimtab.report.markup import Markup, breakable, element, together
 from trimtab.report.metrics import METRICS, Metric
-from trimtab.report.reading import COLLAPSED, MEANINGS, WORSE, Reading, mean_readings, readings
+from trimtab.report.reading import MEANINGS, WORSE, Reading, mean_readings, readings
 from trimtab.report.sections.layout import (
     protocol_heading,
     scenario_name,
@@ -14,6 +14,9 @@ from trimtab.report.sections.layout import (
 from trimtab.report.sections.runs import cell_anchor
 from trimtab.report.settings import Row, Setting
 from trimtab.report.table import Table
+
+MANY = 8
+"""With more columns than this, spreads stand below their means."""
 
 
 def error_table(tables: list[Table], first: Metric) -> Markup:
@@ -54,7 +57,8 @@ def _switch(first: Metric) -> Markup:
 def _one(table: Table, number: int, metric: Metric, *, hidden: bool) -> Markup:
     body = element("tbody", *_rows(table, number, metric))
     caption = element("caption", f"{metric.explanation} {_capital(str(table.protocol))}.")
-    content = element("table", caption, _head(table), body, class_="results")
+    kind = "results dense" if len(table.settings) > MANY else "results"
+    content = element("table", caption, _head(table), body, class_=kind)
     box = scrolling(content, f"{metric.title}, {table.protocol}")
     return element("div", box, data_metric=metric.name, hidden=hidden)
 
@@ -143,8 +147,9 @@ def _meaning(reading: Reading) -> str:
 
 def _key() -> Markup:
     entries = [
-        together(
-            element("dt", mark, class_="bad" if mark in (WORSE, COLLAPSED) else None),
+        element(
+            "div",
+            element("dt", mark, class_="bad" if mark == WORSE else None),
             element("dd", meaning),
         )
         for mark, meaning in MEANINGS.items()

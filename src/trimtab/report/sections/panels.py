@@ -8,7 +8,7 @@ from trimtab.report.settings import Setting, Subject
 from trimtab.report.table import Table
 
 Draw = Callable[[Table, Setting], Markup | None]
-MANY = 12
+MANY = 8
 """With more panels than this, all groups but the first are folded."""
 
 

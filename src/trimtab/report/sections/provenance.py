@@ -40,10 +40,10 @@ def _protocol(table: Table) -> Markup:
 
 
 def _machines(results: list[RunResult]) -> Markup:
-    started = sorted(run.started for run in results)
+    started = sorted(run.started[:16].replace("T", " ") for run in results)
     hours = sum(run.seconds for run in results) / 3600
     facts = {
-        "First and last start": f"{started[0]} – {started[-1]}",
+        "First and last start": " – ".join(dict.fromkeys((started[0], started[-1]))),
         "Time of all runs": f"{hours:.1f} h" if hours >= 1 else f"{60 * hours:.1f} min",
     }
     return _card("Machine", facts | _distinct(results))

@@ -76,5 +76,5 @@ def _fact(metric: Metric, run: RunResult) -> str:
     value = metric.read(run)
     if value is None:
         return f"no {metric.title}"
-    unit = f" {metric.unit}" if metric.unit else ""
-    return f"{metric.title} {metric.show(value)}{unit}"
+    unit = f"\N{NO-BREAK SPACE}{metric.unit}" if metric.unit else ""
+    return f"{metric.title}\N{NO-BREAK SPACE}{metric.show(value)}{unit}"

@@ -47,7 +47,7 @@ def _one(table: Table, marks: Mapping[Row, Mark]) -> Markup | None:
         for place, standing in enumerate(standings, start=1)
     ]
     content = element(
-        "table", element("thead", head), element("tbody", *body), class_="results ranking"
+        "table", element("thead", head), element("tbody", *body), class_="results roomy"
     )
     return scrolling(content, "Ranking by worst setting")
 
