@@ -1,1 +1,1 @@
-"""From a suite to results: what is run is a RunSpec, what comes out a RunResult, kept in a RunStore."""
+"""From a suite to results: a RunSpec is run, a RunResult comes out, a RunStore keeps it."""
