@@ -18,8 +18,8 @@ COMMANDS: dict[str, str] = {
     "data": "Make a dataset available from what you have.",
     "list": "Show the names of everything that has one.",
     "models": "Show the table of networks, or check one.",
+    "report": "Make a page or tables of a store of results.",
     "run": "Do one run of a method on a stream.",
-    "report": "make a page or tables of a store of results",
 }
 """Subcommands by name, each with the line that ``trimtab --help`` shows for it."""
 

@@ -14,7 +14,8 @@ def changes(comparison: Comparison, name: str) -> Markup:
     )
     introduction = (
         f"Equal runs of both stores, over the seeds that both have: error in %, and its change in "
-        f"points, taken before rounding. {len(comparison.worse):,} of {len(comparison.changes):,} cells got worse.{rest}"
+        f"points, taken before rounding. "
+        f"{len(comparison.worse):,} of {len(comparison.changes):,} cells got worse.{rest}"
     )
     several = len({change.protocol for change in comparison.changes}) > 1
     head = element(
