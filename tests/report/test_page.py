@@ -109,6 +109,12 @@ def test_two_protocols_are_told_apart_wherever_numbers_stand() -> None:
     assert text.count("severity 5 · all images a domain · batches of 1<") > 3
 
 
+def test_two_sets_of_weights_are_told_apart_in_the_head_of_the_table() -> None:
+    text = page([stores.done(stores.spec(weights=name * 8), 0.2) for name in "ab"], "store")
+    for name in "ab":
+        assert f"shapes · tiny · weights {name * 8}</th>" in text
+
+
 def test_what_was_run_is_told() -> None:
     text = page(stores.three_methods(), "store")
     for fact in ("Abacus", "2.13.0", stores.WEIGHTS, "2026-01-05 09:00", "0, 1"):

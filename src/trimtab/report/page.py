@@ -6,7 +6,7 @@ from trimtab.bench.result import RunResult
 from trimtab.report.comparison import Comparison
 from trimtab.report.markup import Markup, element, together
 from trimtab.report.metrics import ERROR, TVD, Metric
-from trimtab.report.plots.marks import marks
+from trimtab.report.plots.marks import Mark, marks
 from trimtab.report.sections.along_stream import along_stream
 from trimtab.report.sections.calibration import calibration
 from trimtab.report.sections.changes import changes
@@ -19,7 +19,8 @@ from trimtab.report.sections.runs import runs
 from trimtab.report.sections.summary import summary
 from trimtab.report.sections.troubles import troubles
 from trimtab.report.sections.worst_settings import worst_settings
-from trimtab.report.table import tables
+from trimtab.report.settings import Row
+from trimtab.report.table import Table, tables
 from trimtab.version import __version__
 
 LINKS = {
@@ -66,13 +67,19 @@ def page(
         changes(comparison, against) if comparison is not None else None,
         error_table(found, first),
         worst_settings(found, looks),
-        element("div", legend(looks), *plots, class_="plots"),
+        element("div", legend(_with_numbers(found, looks)), *plots, class_="plots"),
         troubles(found),
         provenance(found, results),
         runs(found),
     ]
     header = _header(name, summary(found, results), together(*content))
     return _document(name, together(header, element("main", *content), _dialog(), _footer()))
+
+
+def _with_numbers(found: list[Table], looks: dict[Row, Mark]) -> dict[Row, Mark]:
+    """Methods of which the plots show something."""
+    rows = {row for table in found for (row, _), cell in table.cells.items() if cell.done}
+    return {row: mark for row, mark in looks.items() if row in rows}
 
 
 def _header(name: str, tiles: Markup, content: Markup) -> Markup:

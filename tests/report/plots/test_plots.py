@@ -7,7 +7,7 @@ import pytest
 
 from report import stores
 from trimtab.report.metrics import ERROR, TVD
-from trimtab.report.plots.curves import curves, mean_curve
+from trimtab.report.plots.curves import curves, mean_curve, merged
 from trimtab.report.plots.heat_map import domain_errors, heat_map
 from trimtab.report.plots.marks import marks
 from trimtab.report.plots.reliability import pooled_bins, reliability
@@ -43,6 +43,12 @@ def test_seeds_with_other_stretches_are_left_out_of_a_curve() -> None:
     same = [stores.done(stores.spec(seed=seed), 0.2) for seed in (0, 1)]
     other = stores.done(stores.spec(seed=2), 0.9, curve=[(7, 0.9, 0.9)])
     assert len(mean_curve(Cell((*same, other)), ERROR)) == 3
+
+
+def test_short_stretches_are_taken_together_by_their_samples() -> None:
+    curve = [(40, 10.0), (60, 40.0), (110, 5.0), (120, 9.0)]
+    assert dict(merged(curve)) == pytest.approx({60: 20.0, 110: 5.0, 120: 9.0})
+    assert merged([(5, 1.0)]) == [(5, 1.0)]
 
 
 @pytest.mark.parametrize("curve", [[(600, 0.2, 0.1)], [(300, 0.2, 0.1), (600, 0.2, 0.1)]])

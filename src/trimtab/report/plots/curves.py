@@ -19,6 +19,8 @@ Curve = list[tuple[int, float]]
 PLACES = {ERROR: 1, TVD: 2}
 """Where a stretch of ``Scores.curve`` keeps it."""
 
+LEAST_SAMPLES = 50
+
 CLEAR = 9
 """So many lines can be told apart; further ones are pale until they are asked for."""
 
@@ -39,10 +41,21 @@ def mean_curve(cell: Cell, metric: Metric) -> Curve:
         ),
         strict=True,
     )
-    return [
-        (sample, statistics.fmean(column))
-        for sample, column in zip(stretches, columns, strict=True)
-    ]
+    means = [statistics.fmean(column) for column in columns]
+    return merged(list(zip(stretches, means, strict=True)))
+
+
+def merged(curve: Curve) -> Curve:
+    """Neighbouring stretches taken together until each has ``LEAST_SAMPLES``: fewer are noise."""
+    found: Curve = []
+    begin, before, total = 0, 0, 0.0
+    for sample, value in curve:
+        total += value * (sample - before)
+        before = sample
+        if sample - begin >= LEAST_SAMPLES or sample == curve[-1][0]:
+            found.append((sample, total / (sample - begin)))
+            begin, total = sample, 0.0
+    return found
 
 
 def curves(

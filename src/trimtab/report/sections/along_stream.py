@@ -16,7 +16,7 @@ TEXTS = {
     ERROR: (
         "stream",
         "Error along the stream",
-        "The error of each of up to 60 stretches of the stream, mean over seeds. "
+        "The error of each of up to 60 stretches of at least 50 samples, mean over seeds. "
         "A line that climbs is a method that loses its footing. Tap a name above to see it alone.",
     ),
     TVD: (

@@ -8,6 +8,9 @@ from trimtab.report.settings import Setting, Subject
 from trimtab.report.table import Table
 
 Draw = Callable[[Table, Setting], Markup | None]
+FEW = 3
+"""Up to so many panels of a group are drawn larger."""
+
 MANY = 8
 """With more panels than this, all groups but the first are folded."""
 
@@ -44,7 +47,7 @@ def _group(
     return element(
         "details",
         element("summary", subject_name(table, subject)),
-        element("div", *drawn, class_=kind),
+        element("div", *drawn, class_=kind if len(drawn) > FEW else f"{kind} few"),
         class_="group",
         open=not folded,
     )
