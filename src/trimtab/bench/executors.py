@@ -83,8 +83,12 @@ def ray_cluster(address: str) -> Executor:
 
         started = not ray.is_initialized()
         if started:
-            options = {} if address == "local" else {"address": address}
-            ray.init(**options, include_dashboard=False, log_to_driver=False, logging_level="error")
+            ray.init(
+                address=None if address == "local" else address,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level="error",
+            )
         task = ray.remote(num_cpus=1)(_ray_task)
         with ExitStack() as claims:
             waiting = {}

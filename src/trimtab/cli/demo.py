@@ -16,18 +16,18 @@ def run(args: argparse.Namespace) -> int:
     from trimtab.bench import suite
     from trimtab.bench.store import RunStore
     from trimtab.cli.bench import execute
-    from trimtab.report import page, terminal
-    from trimtab.report.metrics import AVERAGES
-
     from trimtab.core.files import write_whole
+    from trimtab.report.formats.to_terminal import to_terminal
+    from trimtab.report.page import page
+    from trimtab.report.table import tables
 
     console = Console()
     chosen = suite.load("quick")
     status = execute(list(chosen.runs), args, console, chosen.title)
     results = list(RunStore(args.store))
-    for table in terminal.tables_of(results):
-        console.print(table)
+    for table in tables(results):
+        console.print(to_terminal(table))
     path = Path(args.store) / "report.html"
-    write_whole(path, page.page(results, Path(args.store).name, AVERAGES["samples"]).encode())
-    console.print(f"Open {path} in a browser for plots, calibration and costs.")
+    write_whole(path, page(results, Path(args.store).resolve().name).encode())
+    console.print(f"Plots, calibration and costs: open {path.resolve()} in a browser.")
     return status
