@@ -4,6 +4,7 @@ A run has one thread unless more are asked for: sums are then added in one order
 not depend on how many runs go on beside it.
 """
 
+import logging
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -87,7 +88,7 @@ def ray_cluster(address: str) -> Executor:
                 address=None if address == "local" else address,
                 include_dashboard=False,
                 log_to_driver=False,
-                logging_level="error",
+                logging_level=logging.ERROR,
             )
         task = ray.remote(num_cpus=1)(_ray_task)
         with ExitStack() as claims:

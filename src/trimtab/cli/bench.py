@@ -3,7 +3,6 @@
 import argparse
 import ast
 import os
-from pathlib import Path
 
 STORE = "trimtab-results"
 
@@ -74,7 +73,7 @@ def execute(specs, args, console, title: str) -> int:  # type: ignore[no-untyped
     failed = follow(executor(waiting, store) if waiting else iter(()), len(waiting), console)
     for result in failed:
         console.print(f"[red]failed[/] {result.spec.command}\n  {result.error}", soft_wrap=True)
-    console.print(f"results in {Path(args.store)}; look at them with: trimtab report {args.store}")
+    console.print(f"Results are in {args.store}; see them with: trimtab report {args.store}")
     return 1 if failed else 0
 
 
