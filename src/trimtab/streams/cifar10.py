@@ -14,6 +14,7 @@ from safetensors.numpy import save
 
 from trimtab.core.files import write_whole
 from trimtab.streams.cifar10_archives import read_archive
+from trimtab.streams.data import LabelledImages
 
 Pixels = npt.NDArray[np.uint8]
 Labels = npt.NDArray[np.int64]
@@ -71,6 +72,11 @@ def cifar10(part: str = "test") -> tuple[Pixels, Labels]:
         raise ValueError(f"{path} is damaged ({error}); remove it and prepare it again") from error
     _check(arrays, path)
     return arrays[f"{part}_images"], arrays[f"{part}_labels"].astype(np.int64)
+
+
+def load(part: str = "test") -> LabelledImages:
+    """A part of CIFAR-10 as a dataset."""
+    return LabelledImages(*cifar10(part), "cifar10", CLASSES)
 
 
 def prepare(source: Path | None, advance: Callable[[str], None] = lambda _what: None) -> Path:

@@ -18,6 +18,7 @@ from safetensors.numpy import save
 
 from trimtab.core.files import write_whole
 from trimtab.streams.cifar10 import cache_directory
+from trimtab.streams.data import LabelledImages
 
 Pixels = npt.NDArray[np.uint8]
 Labels = npt.NDArray[np.int64]
@@ -66,6 +67,11 @@ def embedded_images() -> tuple[Pixels, Labels]:
     packed = (resources.files("trimtab.streams") / PACKED).read_bytes()
     with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
         return as_rgb(arrays["images"]), arrays["labels"].astype(np.int64)
+
+
+def load() -> LabelledImages:
+    """The embedded images as a dataset."""
+    return LabelledImages(*embedded_images(), "fashion_mnist", CLASSES)
 
 
 def as_rgb(grey: Pixels) -> Pixels:
