@@ -14,6 +14,8 @@ from trimtab.version import __version__
 
 COMMANDS: dict[str, str] = {
     "corrupt": "write corrupted copies of a folder of images or of an array file",
+    "data": "make a dataset available from what you have",
+    "models": "show the table of networks, or check one",
 }
 """Subcommands by name, each with the line that ``trimtab --help`` shows for it."""
 

@@ -71,8 +71,10 @@ class LabelledImages:
 
 DATASETS: dict[str, str] = {
     "arrays": "trimtab.streams.array_files:load",
+    "cifar10": "trimtab.streams.cifar10:load",
     "cifar10_c": "trimtab.streams.cifar:load_cifar10_c",
     "cifar100_c": "trimtab.streams.cifar:load_cifar100_c",
+    "fashion_mnist": "trimtab.streams.embedded:load",
     "folder": "trimtab.streams.folders:load",
     "imagenet": "trimtab.streams.imagenet:load_validation",
     "imagenet_c": "trimtab.streams.imagenet:load_imagenet_c",
