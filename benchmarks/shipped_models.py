@@ -13,11 +13,8 @@ from pathlib import Path
 import torch
 from rich.progress import track
 
-from trimtab import adapt, models
+from trimtab import adapt, models, streams
 from trimtab.core.files import write_whole
-from trimtab.streams import LabelledImages, scenario
-from trimtab.streams.cifar10 import cifar10
-from trimtab.streams.embedded import embedded_images
 
 ROOT = Path(__file__).resolve().parent.parent
 STORE = ROOT / "benchmarks" / "shipped_models"
@@ -35,20 +32,20 @@ SCENARIOS = {
 }
 """Which nets meet which methods in a scenario."""
 
-DATASETS = {"fashion": embedded_images, "cifar10": cifar10}
+DATASETS = {"fashion": "fashion_mnist", "cifar10": "cifar10"}
 TITLES = {"fashion": "Fashion-MNIST, the embedded images", "cifar10": "CIFAR-10-C"}
 
 
 def run(dataset: str, name: str, seed: int) -> dict[str, dict[str, float]]:
     """Percent of wrong predictions along one stream, by net and method."""
-    clean = LabelledImages(*DATASETS[dataset](), name=dataset)
+    clean = streams.load(DATASETS[dataset])
     nets, methods = SCENARIOS[name]
     adapters = {
         (net, method): adapt(models.load(f"{dataset}_{net}"), method, seed=seed)
         for net in nets
         for method in methods
     }
-    stream = scenario(name).stream(
+    stream = streams.scenario(name).stream(
         clean, seed=seed, batch_size=BATCH_SIZE, images_per_domain=IMAGES_PER_DOMAIN
     )
     wrong = dict.fromkeys(adapters, 0)

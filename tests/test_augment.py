@@ -1,13 +1,13 @@
 """The augmentation against slow and obvious versions of its parts."""
 
 import colorsys
-from math import cos, floor, radians, sin
+from math import cos, exp, floor, radians, sin
 
 import pytest
 import torch
 from torch import Tensor
 
-from trimtab.augment import ColorAffineFlip, grey, shift_hue, warp
+from trimtab.augment import ColorAffineBlurNoise, ColorAffineFlip, blur, grey, shift_hue, warp
 
 IMAGES = torch.rand(3, 3, 12, 12, generator=torch.Generator().manual_seed(0))
 
@@ -122,3 +122,64 @@ def test_what_is_no_image_is_refused_with_a_way_out() -> None:
 
 def test_grey_is_the_luma_of_colour_images() -> None:
     assert grey(torch.ones(1, 3, 2, 2)).unique().tolist() == pytest.approx([1.0])
+
+
+def clamped(image: Tensor, row: int, column: int) -> Tensor:
+    height, width = image.shape[-2:]
+    return image[:, min(max(row, 0), height - 1), min(max(column, 0), width - 1)]
+
+
+def test_a_border_warp_repeats_the_edge_and_shows_a_margin() -> None:
+    shifted = warp(IMAGES, 0.0, 1.0, (3.0, -2.0), 1.0, padding="border", margin=2)
+    assert shifted.shape == (3, 3, 16, 16)
+    for row in range(16):
+        for column in range(16):
+            expected = clamped(IMAGES[0], row - 2 + 2, column - 2 - 3)
+            torch.testing.assert_close(shifted[0, :, row, column], expected, rtol=0, atol=1e-5)
+
+
+def test_a_margin_only_adds_surroundings() -> None:
+    narrow, wide = (
+        warp(IMAGES, 0.2, 1.1, (1.0, 2.0), -1.0, padding="border", margin=m) for m in (0, 2)
+    )
+    torch.testing.assert_close(wide[..., 2:-2, 2:-2], narrow, rtol=0, atol=1e-5)
+
+
+def test_blur_equals_a_sum_over_neighbours() -> None:
+    found = blur(IMAGES, 0.5, 2)
+    weights = torch.tensor([exp(-0.5 * (offset / 0.5) ** 2) for offset in range(-2, 3)])
+    weights = weights / weights.sum()
+    window = IMAGES[1, :, 3:8, 4:9]
+    expected = (window * weights[:, None] * weights).sum((1, 2))
+    torch.testing.assert_close(found[1, :, 3, 4], expected)
+    torch.testing.assert_close(blur(IMAGES, 0.001, 2), IMAGES[..., 2:-2, 2:-2])
+
+
+def test_blur_and_noise_follow_one_draw_for_the_whole_batch() -> None:
+    same = IMAGES[:1].expand(3, -1, -1, -1)
+    views = ColorAffineBlurNoise(noise=0.0)(same, torch.Generator().manual_seed(0))
+    assert torch.equal(views[0], views[1])
+    assert views.shape == same.shape
+    noisy = ColorAffineBlurNoise()(same, torch.Generator().manual_seed(0))
+    inside = (views > 0.05) & (views < 0.95)
+    spread = (noisy - views)[inside].std()
+    assert 0.004 < float(spread) < 0.006
+    assert not torch.equal(noisy[0], noisy[1])
+
+
+def test_without_any_change_the_view_is_the_image() -> None:
+    still = ColorAffineBlurNoise(
+        brightness=(1.0, 1.0),
+        contrast=(1.0, 1.0),
+        saturation=(1.0, 1.0),
+        hue=(0.0, 0.0),
+        gamma=(1.0, 1.0),
+        rotation=0.0,
+        translation=0.0,
+        scale=(1.0, 1.0),
+        flip_probability=0.0,
+        blur=(0.001, 0.001),
+        noise=0.0,
+    )
+    views = still(IMAGES, torch.Generator().manual_seed(0))
+    torch.testing.assert_close(views, IMAGES, rtol=0, atol=1e-5)

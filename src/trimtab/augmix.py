@@ -34,7 +34,7 @@ class AugMix:
         chains: How many chains are mixed, with weights from a flat Dirichlet distribution.
         longest: Changes in the longest chain; lengths are drawn evenly from 1 on.
         severity: Upper end of each change's level, 10 being the strongest.
-        shift: Largest shift of small images, in pixels.
+        shift: Largest shift of small images, in pixels; never more than a quarter of a side.
         smallest_crop: Smallest share of a large image's area that a crop shows.
     """
 
@@ -69,10 +69,12 @@ class AugMix:
     def _shifts(self, images: Tensor, generator: torch.Generator) -> Tensor:
         """Whole pixels either way, and a flip."""
         count = len(images)
-        drawn = torch.randint(-self.shift, self.shift + 1, (count, 2), generator=generator)
         theta = identity(count)
         theta[:, 0, 0] = signs(count, generator)
-        theta[:, :, 2] = 2 * drawn / torch.tensor(images.shape[-2:]).flip(0)
+        for axis, side in enumerate((images.shape[-1], images.shape[-2])):
+            most = min(self.shift, side // 4)
+            pixels = torch.randint(-most, most + 1, (count,), generator=generator)
+            theta[:, axis, 2] = 2 * pixels / side
         return theta
 
     def _crops(self, images: Tensor, generator: torch.Generator) -> Tensor:

@@ -33,6 +33,10 @@ WORDS: dict[str, Callable[[Seen], int]] = {
     "1": lambda seen: seen.samples,
     "2": lambda seen: 2 * seen.samples,
     "3": lambda seen: 3 * seen.samples,
+    "5": lambda seen: 5 * seen.samples,
+    "32": lambda seen: 32 * seen.samples,
+    "33": lambda seen: 33 * seen.samples,
+    "34": lambda seen: 34 * seen.samples,
     "1 for each kept sample": lambda seen: seen.kept,
     "2 for each kept sample": lambda seen: 2 * seen.kept,
     "1 and one more for each kept sample": lambda seen: seen.samples + seen.kept,
@@ -64,6 +68,7 @@ MEASURED = [
 def test_most_cards_use_words_that_can_be_measured() -> None:
     assert {"bn1", "bn_ema", "cmf", "deyo", "eata", "eta", "lame", "rdumb"} <= set(MEASURED)
     assert {"roid", "rpl", "sar", "source", "tent"} <= set(MEASURED)
+    assert {"adacontrast", "cotta", "memo", "rmt", "santa"} <= set(MEASURED)
 
 
 @pytest.mark.parametrize("method", MEASURED)

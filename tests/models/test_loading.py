@@ -28,7 +28,10 @@ def not_a_network() -> str:
 HERE = f"{__name__}:tiny_classifier"
 
 
-@pytest.mark.parametrize("name", sorted(TINY))
+SHIPPED = {name: entry for name, entry in TINY.items() if entry.shipped}
+
+
+@pytest.mark.parametrize("name", sorted(SHIPPED))
 def test_shipped_weights_have_the_stated_hash_and_load(name: str) -> None:
     entry = TINY[name]
     assert loading.file_hash(loading.weight_path(entry)) == entry.sha256
@@ -40,7 +43,7 @@ def test_shipped_weights_have_the_stated_hash_and_load(name: str) -> None:
 
 
 def test_what_is_shipped_is_small() -> None:
-    sizes = {name: loading.weight_path(entry).stat().st_size for name, entry in TINY.items()}
+    sizes = {name: loading.weight_path(entry).stat().st_size for name, entry in SHIPPED.items()}
     assert sum(size for name, size in sizes.items() if name.startswith("cifar10")) < 6e6
     assert sum(size for name, size in sizes.items() if name.startswith("fashion")) < 2e6
 
@@ -213,4 +216,4 @@ def test_every_entry_states_what_the_network_eats() -> None:
         assert entry.preprocessing.input_size, entry.name
         assert entry.norm_layers, entry.name
         assert entry.origin, entry.name
-        assert "SHA" not in (entry.sha256 or ""), entry.name
+        assert entry.shipped <= (entry.sha256 is not None), entry.name

@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 from scipy.io import savemat
 
+from trimtab import streams
 from trimtab.streams import cifar10 as module
 from trimtab.streams.cifar10 import cached_file, cifar10, prepare
 from trimtab.streams.cifar10_archives import BATCHES
@@ -187,6 +188,12 @@ def test_a_damaged_cache_is_noticed(arrays: Arrays, tmp_path: Path) -> None:
     path.write_bytes(content[:1000])
     with pytest.raises(ValueError, match="is damaged"):
         cifar10("test")
+
+
+def test_it_is_a_dataset_by_name(arrays: Arrays, tmp_path: Path) -> None:
+    prepare(archive(tmp_path / "c.tgz", files(arrays, ".bin")))
+    assert np.array_equal(streams.load("cifar10").pixels([1])[0], arrays["test_images"][1])
+    assert len(streams.load("cifar10", part="train")) == 5 * COUNT
 
 
 def test_what_is_cached_is_not_made_again(arrays: Arrays, tmp_path: Path) -> None:

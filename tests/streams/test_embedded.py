@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from trimtab import streams
 from trimtab.streams import embedded
 from trimtab.streams.embedded import CLASSES, as_rgb, embedded_images
 
@@ -17,6 +18,13 @@ def test_every_class_is_there_equally_often() -> None:
     assert images.shape == (4000, 32, 32, 3)
     assert images.dtype == np.uint8
     assert np.bincount(labels).tolist() == [400] * len(CLASSES)
+
+
+def test_they_are_a_dataset_by_name() -> None:
+    dataset = streams.load("fashion_mnist")
+    assert len(dataset) == 4000
+    assert dataset.class_names[9] == "ankle boot"
+    assert np.array_equal(dataset.pixels([5])[0], embedded_images()[0][5])
 
 
 def test_the_packed_file_is_small() -> None:

@@ -18,7 +18,7 @@ CARD = Card(
     ),
     helps="Long streams of slowly changing domains, where its cost can be paid.",
     hurts="Single samples and class-ordered batches on batch-norm networks; tight time budgets.",
-    forwards="34 (student, source, 32 teacher views), or 3 on batches the source is sure of",
+    forwards="34 (student, source, 32 teacher views; 3 on batches the source is sure of)",
     backwards="1",
 )
 

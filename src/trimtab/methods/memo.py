@@ -27,8 +27,8 @@ CARD = Card(
     ),
     helps="Unrelated single images, whatever order they come in.",
     hurts="Wherever time matters; it gains nothing from a stream, since it keeps nothing.",
-    forwards="33 for images of up to 64 px a side, 65 for larger ones",
-    backwards="32 for images of up to 64 px a side, 64 for larger ones",
+    forwards="33 (65 for images of more than 64 px a side)",
+    backwards="32 (64 for images of more than 64 px a side)",
 )
 
 

@@ -30,8 +30,8 @@ CARD = Card(
     ),
     helps="Continual streams with large batches of mixed classes, best with source data at hand.",
     hurts="Single samples and class-ordered batches on batch-norm networks.",
-    forwards="3 (student twice, teacher), 4 with replay",
-    backwards="2, 3 with replay",
+    forwards="3 (student twice, teacher; 4 with replay)",
+    backwards="2 (3 with replay)",
     source_data="optional: class means as prototypes, replay, warm-up",
 )
 

