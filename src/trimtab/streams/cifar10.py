@@ -56,12 +56,6 @@ def cached_file() -> Path:
     return cache_directory() / "cifar10.safetensors"
 
 
-def load(part: str = "test") -> LabelledImages:
-    """CIFAR-10's test images, once ``trimtab data cifar10`` has made them available."""
-    images, labels = cifar10(part)
-    return LabelledImages(images, labels, "cifar10", CLASSES)
-
-
 def cifar10(part: str = "test") -> tuple[Pixels, Labels]:
     """Images (count, 32, 32, 3) and labels (count,) of the part ``train`` or ``test``."""
     if part not in ("train", "test"):
