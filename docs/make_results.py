@@ -1,4 +1,4 @@
-"""Writes docs/results.md from a store: trimtab bench shipped, then python docs/make_results.py STORE."""
+"""Writes docs/results.md: ``trimtab bench shipped``, then ``python docs/make_results.py STORE``."""
 
 import argparse
 import platform
@@ -16,9 +16,10 @@ HEAD = """<!-- Made by docs/make_results.py from the results of `trimtab bench s
 
 # Results
 
-What the shipped networks and methods do on corrupted images, with every method at its default settings:
-error in percent over the stream, severity 5, the fifteen corruptions, made on the fly from clean test images.
-`trimtab data cifar10` and `trimtab bench shipped` make the numbers again. Measured on {machine}.
+What the shipped networks and methods do on corrupted images, with every method at its default
+settings: error in percent over the stream, severity 5, the fifteen corruptions, made on the fly
+from clean test images. `trimtab data cifar10` and `trimtab bench shipped` make the numbers again.
+Measured on {machine}.
 
 """
 
