@@ -22,7 +22,7 @@ def terms(spec: str) -> list[Term]:
     """The terms of a spec, from left to right. Values are literals; nothing is evaluated."""
     try:
         tree = ast.parse(spec.strip(), mode="eval").body
-    except SyntaxError:
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise ValueError(f"a spec reads 'name + name(option=value)', got {spec!r}") from None
     parts: list[ast.expr] = []
     while isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add):
@@ -36,7 +36,7 @@ def _term(node: ast.expr, spec: str) -> Term:
         return Term(node.id, {})
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
         try:
-            arguments = {str(k.arg): ast.literal_eval(k.value) for k in node.keywords if k.arg}
+            arguments = {_option(k): ast.literal_eval(k.value) for k in node.keywords}
         except ValueError:
             raise ValueError(
                 f"options in a spec are numbers, words in quotes, True, False or None, got "
@@ -44,6 +44,12 @@ def _term(node: ast.expr, spec: str) -> Term:
             ) from None
         return Term(node.func.id, arguments)
     raise ValueError(f"a spec reads 'name + name(option=value)', got {spec!r}")
+
+
+def _option(keyword: ast.keyword) -> str:
+    if keyword.arg is None:
+        raise ValueError("options are named one by one")
+    return keyword.arg
 
 
 def call_by_name(
@@ -61,7 +67,7 @@ def call_by_name(
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """A sentence that says a name is unknown, which ones are known, and which is nearest."""
-    names = sorted(known)
+    names = list(known)
     nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
     listed = f"the known ones are {', '.join(names)}" if names else "there are none"

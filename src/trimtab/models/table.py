@@ -1,7 +1,6 @@
 """Every network by its name."""
 
-import difflib
-
+from trimtab.core.spec import unknown
 from trimtab.models.cifar import CIFAR
 from trimtab.models.entry import ModelEntry
 from trimtab.models.external import TIMM, callable_entry, timm_entry
@@ -19,9 +18,5 @@ def describe(name: str) -> ModelEntry:
         return timm_entry(name)
     if ":" in name:
         return callable_entry(name)
-    near = difflib.get_close_matches(name, MODELS, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    raise ValueError(
-        f"no model is called {name!r}; {hint}known: {', '.join(MODELS)}, "
-        "timm/NAME and package.module:callable"
-    )
+    also = (*MODELS, "timm/NAME", "package.module:callable")
+    raise ValueError(unknown("model", name, also))
