@@ -61,7 +61,7 @@ class ColorAffineFlip:
         if images.dim() != 4:
             raise ValueError(
                 "this augmentation takes images of shape (batch, channels, height, width), got "
-                f"{tuple(images.shape)}; pass augment= with one of your own, or consistency=False"
+                f"{tuple(images.shape)}; pass augment= with one of your own, or to roid consistency=False"
             )
         colored = self._color(images.float().clamp(0, 1), generator)
         return self._warp(colored, generator).clamp(0, 1).to(images.dtype)
