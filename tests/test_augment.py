@@ -91,6 +91,16 @@ def test_one_draw_serves_the_whole_batch() -> None:
     torch.testing.assert_close(twins[:1], alone)
 
 
+def test_large_batches_get_one_draw_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = ColorAffineFlip()(IMAGES, torch.Generator().manual_seed(1))
+    monkeypatch.setattr("trimtab.augment.VALUES_AT_ONCE", 3 * 12 * 12)
+    generator = torch.Generator().manual_seed(1)
+    torch.testing.assert_close(ColorAffineFlip()(IMAGES, generator), whole)
+    afterwards = torch.Generator().manual_seed(1)
+    ColorAffineFlip()(IMAGES[:1], afterwards)
+    assert torch.equal(generator.get_state(), afterwards.get_state())
+
+
 def test_the_generator_decides_and_results_stay_images() -> None:
     augment = ColorAffineFlip()
     views = [augment(IMAGES, torch.Generator().manual_seed(seed)) for seed in range(20)]

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from trimtab.core.backbone import Backbone, everywhere, in_norm_layers
     from trimtab.core.method import Method
     from trimtab.core.state import read_manifest
+    from trimtab.demo import load_demo
     from trimtab.methods import COMPONENTS, METHODS, build
 
 _HOMES = {
@@ -23,6 +24,7 @@ _HOMES = {
     "build": "trimtab.methods",
     "everywhere": "trimtab.core.backbone",
     "in_norm_layers": "trimtab.core.backbone",
+    "load_demo": "trimtab.demo",
     "read_manifest": "trimtab.core.state",
 }
 
@@ -37,6 +39,7 @@ __all__ = [
     "build",
     "everywhere",
     "in_norm_layers",
+    "load_demo",
     "read_manifest",
 ]
 

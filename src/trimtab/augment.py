@@ -30,6 +30,9 @@ Augment = Callable[..., Tensor]
 """Maps a batch to an augmented batch of the same shape. One that takes a ``generator`` is given
 the stream's, so that the stream's seed decides it."""
 
+VALUES_AT_ONCE = 2**20
+"""Pixel values that are altered together on a CPU."""
+
 BLUR_RADIUS = 2
 """Pixels that the light blur of teacher views reaches either way: a kernel of 5 x 5."""
 
@@ -63,8 +66,19 @@ class ColorAffineFlip:
                 "this augmentation takes images of shape (batch, channels, height, width), got "
                 f"{tuple(images.shape)}; pass augment= with one of your own, or to roid consistency=False"
             )
-        colored = self._color(images.float().clamp(0, 1), generator)
-        return self._warp(colored, generator).clamp(0, 1).to(images.dtype)
+        state = generator.get_state()
+        parts = []
+        for part in images.split(self._at_once(images)):
+            generator.set_state(state)  # so that every part gets the same draw
+            colored = self._color(part.float().clamp(0, 1), generator)
+            parts.append(self._warp(colored, generator).clamp(0, 1).to(images.dtype))
+        return torch.cat(parts)
+
+    def _at_once(self, images: Tensor) -> int:
+        """How many images to alter at a time: on a CPU, what its cache and memory like."""
+        if images.device.type != "cpu":
+            return len(images)
+        return max(1, VALUES_AT_ONCE // images[0].numel())
 
     def _color(self, images: Tensor, generator: torch.Generator) -> Tensor:
         colorful = images.shape[1] == 3
@@ -108,6 +122,9 @@ class ColorAffineBlurNoise(ColorAffineFlip):
 
     blur: Range = (0.001, 0.5)
     noise: float = 0.005
+
+    def _at_once(self, images: Tensor) -> int:
+        return len(images)  # the noise is one draw for all pixels of the batch
 
     def _warp(
         self,

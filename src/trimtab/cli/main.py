@@ -12,7 +12,16 @@ from collections.abc import Sequence
 
 from trimtab.version import __version__
 
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "bench": "Run a suite: resumable, in processes or on a Ray cluster.",
+    "corrupt": "Write corrupted copies of a folder of images or of an array file.",
+    "data": "Make a dataset available from what you have.",
+    "demo": "Compare six methods in four settings on images that come along.",
+    "list": "Show the names of everything that has one.",
+    "models": "Show the table of networks, or check one.",
+    "report": "Make a page or tables of a store of results.",
+    "run": "Do one run of a method on a stream.",
+}
 """Subcommands by name, each with the line that ``trimtab --help`` shows for it."""
 
 

@@ -1,0 +1,119 @@
+"""Ways to do many runs: here, in processes, or on a Ray cluster. The results are the same.
+
+A run has one thread unless more are asked for: sums are then added in one order, and numbers do
+not depend on how many runs go on beside it.
+"""
+
+import logging
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from typing import Any
+
+from trimtab.bench.result import RunResult
+from trimtab.bench.spec import RunSpec
+from trimtab.bench.store import RunStore
+
+Executor = Callable[[Sequence[RunSpec], RunStore], Iterator[RunResult | None]]
+"""Yields a result for each run it did, None for each that another process has."""
+
+
+def work(spec: RunSpec, folder: str, threads: int = 1) -> RunResult | None:
+    """Claim a run, do it and keep its result; None when another process has it."""
+    import torch
+
+    from trimtab.bench.runner import run
+
+    torch.set_num_threads(threads)
+    store = RunStore(folder)
+    with store.claim(spec) as mine:
+        if not mine or store.has(spec):
+            return None
+        result = run(spec)
+        store.put(result)
+        return result
+
+
+def here(threads: int = 1) -> Executor:
+    """One run after the other in this process."""
+
+    def execute(specs: Sequence[RunSpec], store: RunStore) -> Iterator[RunResult | None]:
+        for spec in specs:
+            yield work(spec, str(store.folder), threads)
+
+    return execute
+
+
+def processes(workers: int, threads: int = 1) -> Executor:
+    """So many runs at a time, each in a process."""
+
+    def execute(specs: Sequence[RunSpec], store: RunStore) -> Iterator[RunResult | None]:
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(workers, mp_context=context) as pool:
+            folder = str(store.folder)
+            futures = [pool.submit(work, spec, folder, threads) for spec in specs]
+            yield from _as_they_come(futures)
+
+    return execute
+
+
+def _as_they_come(futures: list[Future[RunResult | None]]) -> Iterator[RunResult | None]:
+    waiting: set[Future[Any]] = set(futures)
+    try:
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def ray_cluster(address: str) -> Executor:
+    """Tasks on a Ray cluster, or on one that is started here for ``"local"``.
+
+    The claims stay with this process; the tasks compute, and results are kept here.
+    """
+    try:
+        import ray  # type: ignore[import-not-found,unused-ignore]
+    except ImportError as error:
+        raise ValueError("--ray needs the extra: pip install 'trimtab[ray]'") from error
+
+    def execute(specs: Sequence[RunSpec], store: RunStore) -> Iterator[RunResult | None]:
+        from contextlib import ExitStack
+
+        started = not ray.is_initialized()
+        if started:
+            ray.init(
+                address=None if address == "local" else address,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+        task = ray.remote(num_cpus=1)(_ray_task)
+        with ExitStack() as claims:
+            waiting = {}
+            for spec in specs:
+                if claims.enter_context(store.claim(spec)) and not store.has(spec):
+                    waiting[task.remote(spec.to_json())] = spec
+                else:
+                    yield None
+            while waiting:
+                done, _ = ray.wait(list(waiting), num_returns=1)
+                del waiting[done[0]]
+                result = RunResult.from_json(ray.get(done[0]))
+                store.put(result)
+                yield result
+        if started:
+            ray.shutdown()
+
+    return execute
+
+
+def _ray_task(spec: dict[str, Any]) -> str:
+    import torch
+
+    from trimtab.bench.runner import run
+
+    torch.set_num_threads(1)
+    return run(RunSpec.from_json(spec)).to_json()

@@ -1,0 +1,12 @@
+"""Specs with the weights that they will be run with."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from trimtab import models
+from trimtab.bench.spec import RunSpec
+
+
+def with_fingerprints(specs: Iterable[RunSpec]) -> list[RunSpec]:
+    """The same specs with each model's weights in them, where its table states a hash."""
+    return [replace(spec, weights=models.describe(spec.model).fingerprint) for spec in specs]

@@ -1,0 +1,113 @@
+"""What came out of a run, as plain numbers."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from trimtab.bench.spec import RunSpec
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How a method did on a stream. Shares are between 0 and 1, curves run along the stream.
+
+    Args:
+        samples: Images in the stream.
+        error: Share of wrong predictions over all samples.
+        domain_error: The mean of the domains' errors, each counting once.
+        errors: Share of wrong predictions by domain, in order of appearance.
+        curve: For each of up to 60 equal stretches of the stream: last sample, error and total
+            variation distance between predicted and true classes.
+        tvd: That distance over the whole stream.
+        predicted: How often each class was predicted.
+        labels: How often each class was there.
+        ece: Expected calibration error, 15 bins of equal width.
+        nll: Mean negative log likelihood of the true class, in nats.
+        reliability: For each bin of confidence: samples, mean confidence, share that was right.
+        negative_flips: Share of samples that the source model has right and the method wrong.
+        positive_flips: Share of samples that the source model has wrong and the method right.
+        source_error: The source model's error on the same samples.
+        collapsed: Whether more than half of the predictions in the last tenth of the stream
+            would have to change class for the classes to come out as they were.
+        parameter_distance: Distance of the trained parameters to the source, relative to the
+            source's length.
+    """
+
+    samples: int
+    error: float
+    domain_error: float
+    errors: dict[str, float]
+    curve: list[tuple[int, float, float]]
+    tvd: float
+    predicted: list[int]
+    labels: list[int]
+    ece: float
+    nll: float
+    reliability: list[tuple[int, float, float]]
+    negative_flips: float
+    positive_flips: float
+    source_error: float
+    collapsed: bool
+    parameter_distance: float
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run took.
+
+    Args:
+        forwards: Forward passes per sample.
+        backwards: Backward passes per sample.
+        multiple: Median time of a batch as a multiple of the source model's plain forward,
+            measured in turns in the same run.
+        samples_per_second: Of the adapting model alone.
+        peak_megabytes: Largest memory of the process during the run.
+        updates: Optimiser steps.
+        skipped_updates: Steps that were left out because they were not finite.
+        resets: Returns to the source.
+    """
+
+    forwards: float
+    backwards: float
+    multiple: float
+    samples_per_second: float
+    peak_megabytes: float
+    updates: int
+    skipped_updates: int
+    resets: int
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One run: done, with scores and cost, or failed, with its error."""
+
+    spec: RunSpec
+    status: Literal["done", "failed"]
+    started: str
+    seconds: float
+    machine: Mapping[str, Any] = field(default_factory=dict)
+    scores: Scores | None = None
+    cost: Cost | None = None
+    error: str | None = None
+
+    def to_json(self) -> str:
+        """Readable JSON."""
+        values = asdict(self) | {"id": self.spec.id, "spec": self.spec.to_json()}
+        return json.dumps(values, indent=1, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "RunResult":
+        """What ``to_json`` wrote."""
+        values = json.loads(text)
+        del values["id"]
+        values["spec"] = RunSpec.from_json(values["spec"])
+        if values["scores"] is not None:
+            curves = {
+                name: [tuple(point) for point in values["scores"][name]]
+                for name in ("curve", "reliability")
+            }
+            values["scores"] = Scores(**values["scores"] | curves)
+        if values["cost"] is not None:
+            values["cost"] = Cost(**values["cost"])
+        return cls(**values)

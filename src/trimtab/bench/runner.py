@@ -1,0 +1,160 @@
+"""The only loop that holds inputs and labels at once."""
+
+import statistics
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+import trimtab
+from trimtab import models, streams
+from trimtab.bench import gate
+from trimtab.bench.data import open_data, open_source_data
+from trimtab.bench.machine import forget_peak_memory, machine, peak_megabytes
+from trimtab.bench.result import Cost, RunResult, Scores
+from trimtab.bench.scoring import Scorer
+from trimtab.bench.spec import RunSpec
+from trimtab.core.adapter import Adapter
+from trimtab.core.backbone import Backbone
+from trimtab.streams.data import LabelledImages
+from trimtab.streams.scenarios import Single
+from trimtab.streams.stream import Stream
+
+SOURCE_IMAGES = 2000
+"""Most images that a method which asks for source data gets."""
+
+Network = TypeVar("Network")
+Progress = Callable[[int, int], None]
+
+
+def run(spec: RunSpec, progress: Progress = lambda done, total: None) -> RunResult:
+    """Do one run; a run that fails is a result too, with its error."""
+    started, clock = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), time.perf_counter()
+    facts: dict[str, Any] = {"spec": spec, "started": started, "machine": machine()}
+    try:
+        scores, cost = _measure(spec, progress)
+    except Exception as error:  # one bad run must not stop the others
+        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+        seconds = time.perf_counter() - clock
+        return RunResult(**facts, status="failed", seconds=seconds, error=f"{kind}{error}")
+    seconds = time.perf_counter() - clock
+    return RunResult(**facts, status="done", seconds=seconds, scores=scores, cost=cost)
+
+
+def _measure(spec: RunSpec, progress: Progress) -> tuple[Scores, Cost]:
+    backbone = _backbone(spec.model)
+    if spec.weights not in (None, models.describe(spec.model).fingerprint):
+        raise gate.GateError(f"{spec.model} no longer has the weights {spec.weights}")
+    images = _images(spec.data)
+    _gate(spec.model, spec.data)
+    stream = streams.scenario(spec.scenario).stream(
+        images,
+        seed=spec.seed,
+        batch_size=spec.batch_size,
+        severity=spec.severity,
+        images_per_domain=spec.images_per_domain,
+    )
+    adapter = _adapter(spec, backbone)
+    forget_peak_memory()
+    return _follow(stream, adapter, progress)
+
+
+def _follow(stream: Stream, adapter: Adapter, progress: Progress) -> tuple[Scores, Cost]:
+    scorer: Scorer | None = None
+    seconds: list[float] = []
+    plain_seconds: list[float] = []
+    for batch in stream:
+        if batch.reset:
+            adapter.reset()
+        source_logits, plain = _timed(_plain, adapter.backbone, batch.inputs)
+        logits, own = _timed(_adapted, adapter, batch.inputs)
+        plain_seconds.append(plain)
+        seconds.append(own)
+        scorer = scorer or Scorer(logits.shape[1], stream.domain_names)
+        scorer.update(logits, batch.labels, batch.domain, source_logits)
+        progress(len(seconds), len(stream))
+    assert scorer is not None  # a stream holds at least one batch
+    return scorer.scores(_distance(adapter)), _cost(adapter, seconds, plain_seconds)
+
+
+@torch.no_grad()
+def _plain(backbone: Backbone, inputs: Tensor) -> Tensor:
+    return backbone(inputs).logits
+
+
+def _adapted(adapter: Adapter, inputs: Tensor) -> Tensor:
+    return adapter(inputs)
+
+
+def _timed(
+    work: Callable[[Network, Tensor], Tensor], network: Network, inputs: Tensor
+) -> tuple[Tensor, float]:
+    clock = time.perf_counter()
+    result = work(network, inputs)
+    if result.is_cuda:
+        torch.cuda.synchronize()
+    return result, time.perf_counter() - clock
+
+
+def _cost(adapter: Adapter, seconds: list[float], plain_seconds: list[float]) -> Cost:
+    counters = adapter.counters
+    ratios = [own / plain for own, plain in zip(seconds, plain_seconds, strict=True)]
+    return Cost(
+        forwards=counters.forward_samples / counters.samples,
+        backwards=counters.backward_samples / counters.samples,
+        multiple=statistics.median(ratios),
+        samples_per_second=counters.samples / sum(seconds),
+        peak_megabytes=peak_megabytes(),
+        updates=counters.updates,
+        skipped_updates=counters.skipped_updates,
+        resets=counters.resets,
+    )
+
+
+@torch.no_grad()
+def _distance(adapter: Adapter) -> float:
+    if not adapter.params:
+        return 0.0
+    pairs = [(adapter.params[name], adapter.source[name]) for name in adapter.params]
+    moved = sum(float((param - source).square().sum()) for param, source in pairs)
+    length = sum(float(source.square().sum()) for _, source in pairs)
+    return float((moved / length) ** 0.5)
+
+
+def _adapter(spec: RunSpec, backbone: Backbone) -> Adapter:
+    options = dict(spec.options)
+    if options.get("source_data") == "source":
+        options["source_data"] = _source_data(spec)
+    return trimtab.adapt(backbone, spec.method, seed=spec.seed, window=spec.window, **options)
+
+
+def _source_data(spec: RunSpec) -> list[tuple[Tensor, Tensor]]:
+    """Source images for methods that need some, in batches: the spec says so, none is hidden."""
+    images = open_source_data(spec.data)
+    stream = Single(domain="clean", images_per_domain=min(SOURCE_IMAGES, len(images))).stream(
+        images, seed=spec.seed, batch_size=spec.batch_size
+    )
+    return [(batch.inputs, batch.labels) for batch in stream]
+
+
+def _clean(images: Any) -> LabelledImages | None:
+    return images if isinstance(images, LabelledImages) else getattr(images, "clean", None)
+
+
+@cache
+def _backbone(model: str) -> Backbone:
+    return models.load(model)
+
+
+@cache
+def _images(data: str) -> Any:
+    return open_data(data)
+
+
+@cache
+def _gate(model: str, data: str) -> float | None:
+    clean = _clean(_images(data))
+    return None if clean is None else gate.check(model, _backbone(model), data, clean)

@@ -1,0 +1,90 @@
+"""What a run is: everything that decides its numbers, and an id made of it."""
+
+import hashlib
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One method on one stream.
+
+    Args:
+        method: A name or a composition, as ``trimtab.adapt`` takes it.
+        options: Of the method.
+        model: A name of the table of models.
+        weights: Fingerprint of the model's weights; filled in when suites are expanded.
+        data: Labelled images, by name.
+        scenario: Words of a scenario, such as ``mixed_correlated(delta=0.01)``.
+        images_per_domain: None takes all.
+        window: Samples an update of streams of small batches; None learns from every batch.
+        seed: Decides the stream and the method's draws.
+    """
+
+    method: str
+    model: str
+    data: str
+    scenario: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    weights: str | None = None
+    severity: int = 5
+    images_per_domain: int | None = None
+    batch_size: int = 64
+    window: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, got {self.batch_size}")
+        if self.severity not in (1, 2, 3, 4, 5):
+            raise ValueError(f"severity must be 1, 2, 3, 4 or 5, got {self.severity}")
+
+    @property
+    def id(self) -> str:
+        """The same for equal specs, on every machine: 16 hexadecimal digits."""
+        return hashlib.sha256(self.canonical().encode()).hexdigest()[:16]
+
+    @property
+    def label(self) -> str:
+        """The method as a table shows it: its options behind it, where there are any."""
+        options = ", ".join(f"{name}={value!r}" for name, value in sorted(self.options.items()))
+        return f"{self.method}({options})" if options else self.method
+
+    @property
+    def command(self) -> str:
+        """The command line that does this run again."""
+        words = ["trimtab", "run"]
+        for name, value in self.to_json().items():
+            default = _DEFAULTS.get(name)
+            if name == "options":
+                words += [f"--option={key}={json.dumps(v)}" for key, v in sorted(value.items())]
+            elif name != "weights" and value != default:
+                words += [f"--{name.replace('_', '-')}", str(value)]
+        return shlex.join(words)
+
+    def canonical(self) -> str:
+        """JSON with sorted keys and no spaces."""
+        return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self) | {"options": dict(self.options)}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "RunSpec":
+        """What ``to_json`` wrote; keys that are not known are refused."""
+        known = {f.name for f in fields(cls)}
+        strange = sorted(set(values) - known)
+        if strange:
+            raise ValueError(
+                f"a run has no {', '.join(strange)}; it has {', '.join(sorted(known))}"
+            )
+        return cls(**values)
+
+
+_DEFAULTS: dict[str, Any] = {
+    f.name: f.default for f in fields(RunSpec) if f.name not in ("options",)
+}

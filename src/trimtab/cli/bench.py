@@ -1,0 +1,90 @@
+"""``trimtab bench``: every run of a suite, resumable, with a report at the end."""
+
+import argparse
+import ast
+import os
+
+STORE = "trimtab-results"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("suite", help="a ready-made suite (trimtab list suites) or a .toml file")
+    add_execution_arguments(parser)
+    parser.add_argument(
+        "--only", metavar="TEXT", action="append", default=[], help="runs whose spec has this text"
+    )
+    parser.add_argument(
+        "--set",
+        metavar="FIELD=VALUE",
+        action="append",
+        default=[],
+        help="give a field of every run another value, e.g. --set images_per_domain=500",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="list the runs, do none")
+
+
+def add_execution_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where results go and how runs are done."""
+    parser.add_argument("--store", default=STORE, help="folder of results (default: %(default)s)")
+    parser.add_argument(
+        "--workers", type=int, default=os.cpu_count() or 1, help="runs at a time (default: cores)"
+    )
+    parser.add_argument("--threads", type=int, default=1, help="threads a run (default: 1)")
+    parser.add_argument(
+        "--ray", metavar="ADDRESS", help="run on a Ray cluster; 'local' starts one here"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from trimtab.bench import suite
+
+    console = Console()
+    chosen = suite.load(args.suite, _changes(args.set))
+    specs = [spec for spec in chosen.runs if all(text in spec.canonical() for text in args.only)]
+    if not specs:
+        raise ValueError(f"no run of {args.suite} has {' and '.join(args.only)} in its spec")
+    if args.dry_run:
+        for spec in specs:
+            console.print(f"{spec.id}  {spec.command}", soft_wrap=True, highlight=False)
+        console.print(f"{len(specs)} runs")
+        return 0
+    return execute(specs, args, console, chosen.title)
+
+
+def execute(specs, args, console, title: str) -> int:  # type: ignore[no-untyped-def]
+    """Do the runs that are not done yet, show how they go, and say where to look."""
+    from trimtab.bench import executors
+    from trimtab.bench.display import follow
+    from trimtab.bench.plan import with_fingerprints
+    from trimtab.bench.store import RunStore
+
+    store = RunStore(args.store)
+    specs = with_fingerprints(specs)
+    waiting = [spec for spec in specs if not store.has(spec)]
+    console.print(f"{title}: {len(specs)} runs, {len(specs) - len(waiting)} of them done already")
+    if args.ray:
+        executor = executors.ray_cluster(args.ray)
+    elif args.workers > 1:
+        executor = executors.processes(min(args.workers, max(1, len(waiting))), args.threads)
+    else:
+        executor = executors.here(args.threads)
+    failed = follow(executor(waiting, store) if waiting else iter(()), len(waiting), console)
+    for result in failed:
+        console.print(f"[red]failed[/] {result.spec.command}\n  {result.error}", soft_wrap=True)
+    console.print(f"Results are in {args.store}; see them with: trimtab report {args.store}")
+    return 1 if failed else 0
+
+
+def _changes(settings: list[str]) -> dict[str, object]:
+    changes: dict[str, object] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise ValueError(f"--set reads FIELD=VALUE, got {setting!r}")
+        try:
+            changes[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            changes[name] = value
+    return changes

@@ -1,0 +1,58 @@
+"""``trimtab list``: the names of everything that has one."""
+
+import argparse
+
+KINDS = ("methods", "components", "models", "data", "scenarios", "corruptions", "suites")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=KINDS)
+
+
+def run(args: argparse.Namespace) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("name", "what it is")
+    for name, summary in sorted(_rows(args.what).items()):
+        table.add_row(name, summary)
+    Console().print(table)
+
+
+def _rows(what: str) -> dict[str, str]:
+    if what == "suites":
+        from trimtab.bench import suite
+
+        return {name: suite.load(name).title for name in suite.names()}
+    if what == "models":
+        from trimtab.models import MODELS
+
+        return {name: f"{e.architecture}, {e.norm_layers}" for name, e in MODELS.items()}
+    if what in ("methods", "components"):
+        import trimtab
+
+        table = trimtab.METHODS if what == "methods" else trimtab.COMPONENTS
+        return {name: _summary(item) for name, item in table.items()}
+    return _stream_rows(what)
+
+
+def _stream_rows(what: str) -> dict[str, str]:
+    import importlib
+
+    from trimtab.streams.corruptions import CORRUPTIONS
+    from trimtab.streams.data import DATASETS
+    from trimtab.streams.scenarios import SCENARIOS
+
+    if what == "scenarios":
+        return {name: _summary(item) for name, item in SCENARIOS.items()}
+    if what == "corruptions":
+        return {name: _summary(item) for name, item in CORRUPTIONS.items()}
+    homes = {name: home.split(":") for name, home in DATASETS.items()}
+    return {
+        name: _summary(getattr(importlib.import_module(module), function))
+        for name, (module, function) in homes.items()
+    }
+
+
+def _summary(item: object) -> str:
+    return (item.__doc__ or "").strip().splitlines()[0]

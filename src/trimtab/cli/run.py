@@ -1,0 +1,59 @@
+"""``trimtab run``: one run, from the fields of its spec."""
+
+import argparse
+import json
+
+from trimtab.cli.bench import add_execution_arguments
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--method", required=True, help="a name or a composition, e.g. roid")
+    parser.add_argument("--model", required=True, help="a name (trimtab list models)")
+    parser.add_argument("--data", required=True, help="a name (trimtab list data)")
+    parser.add_argument("--scenario", default="continual", help="e.g. mixed_correlated(delta=0.1)")
+    parser.add_argument(
+        "--option", metavar="NAME=VALUE", action="append", default=[], help="of the method"
+    )
+    parser.add_argument("--severity", type=int, default=5)
+    parser.add_argument("--images-per-domain", type=int, help="default: all")
+    parser.add_argument("--batch-size", type=int, default=64)
+    parser.add_argument("--window", type=int, help="samples an update, for small batches")
+    parser.add_argument("--seed", type=int, default=0)
+    add_execution_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from trimtab.bench.spec import RunSpec
+    from trimtab.bench.store import RunStore
+    from trimtab.cli.bench import execute
+
+    fields = (
+        "method", "model", "data", "scenario", "severity", "images_per_domain", "batch_size",
+        "window", "seed",
+    )  # fmt: skip
+    options = dict(_option(text) for text in args.option)
+    spec = RunSpec(**{name: getattr(args, name) for name in fields}, options=options)
+    args.workers = 1
+    console = Console()
+    status = execute([spec], args, console, spec.label)
+    from trimtab.bench.plan import with_fingerprints
+
+    result = RunStore(args.store).get(with_fingerprints([spec])[0])
+    if result is not None and result.scores is not None:
+        console.print(
+            f"error {100 * result.scores.error:.2f} % (source model "
+            f"{100 * result.scores.source_error:.2f} %), ECE {100 * result.scores.ece:.1f} %"
+        )
+    return status
+
+
+def _option(text: str) -> tuple[str, object]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"--option reads NAME=VALUE, got {text!r}")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value

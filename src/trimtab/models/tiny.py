@@ -1,0 +1,95 @@
+"""The small networks whose weights this project trains and ships."""
+
+from collections.abc import Callable
+from functools import partial
+
+from torch import nn
+
+from trimtab.models.compact_transformer import CompactTransformer
+from trimtab.models.entry import ModelEntry, Preprocessing, Triple
+from trimtab.models.resnet import ResNet
+
+NORMALIZATION: dict[str, tuple[Triple, Triple]] = {
+    "cifar10": ((0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)),
+    "fashion_mnist": ((0.2190, 0.2190, 0.2190), (0.3318, 0.3318, 0.3318)),
+}
+"""Mean and standard deviation of the training images at 32 px."""
+
+
+def _entry(
+    name: str,
+    make: Callable[..., nn.Module],
+    architecture: str,
+    norm_layers: str,
+    clean_accuracy: float | None,
+    sha256: str | None,
+) -> ModelEntry:
+    dataset = "cifar10" if name.startswith("cifar10") else "fashion_mnist"
+    return ModelEntry(
+        name,
+        lambda num_classes: make(num_classes=num_classes),
+        architecture,
+        norm_layers,
+        Preprocessing(32, *NORMALIZATION[dataset]),
+        dataset,
+        num_classes=10,
+        clean_accuracy=clean_accuracy,
+        origin="trained by this project: python -m trimtab.models.train",
+        sha256=sha256,
+        shipped=sha256 is not None,
+    )
+
+
+_ENTRIES = (
+    _entry(
+        "fashion_resnet20_bn",
+        partial(ResNet, 3, width=8),
+        "ResNet-20, width 8",
+        "batch norm",
+        92.31,
+        "29f2ee0fdd43386bd947cbd09f9d744de11423c787d1e4f482631e93e17c04e5",
+    ),
+    _entry(
+        "fashion_resnet20_gn",
+        partial(ResNet, 3, width=8, norm="group"),
+        "ResNet-20, width 8",
+        "group norm",
+        91.14,
+        "6f02be7a4e8b3a3bc55795e3ac43b0571095457026de881a53cf8ace404543b9",
+    ),
+    _entry(
+        "fashion_vit",
+        partial(CompactTransformer, width=64),
+        "transformer of 4 layers, width 64",
+        "layer norm",
+        89.02,
+        "fcea7f8244542f58beeddcde063eb4f9d2d2878723fdd811fb26db48c6c3588c",
+    ),
+    _entry(
+        "cifar10_resnet20_bn",
+        partial(ResNet, 3),
+        "CIFAR ResNet-20, width 16",
+        "batch norm",
+        90.19,
+        "7d94d2173c0eb713da393d4c0d67768c7e98df27bd32b4f498591dd27adf64f9",
+    ),
+    _entry(
+        "cifar10_resnet20_gn",
+        partial(ResNet, 3, norm="group"),
+        "CIFAR ResNet-20, width 16",
+        "group norm",
+        None,
+        None,
+    ),
+    _entry(
+        "cifar10_vit",
+        CompactTransformer,
+        "transformer of 4 layers, width 128",
+        "layer norm",
+        None,
+        None,
+    ),
+)
+
+TINY = {entry.name: entry for entry in _ENTRIES}
+"""Accuracies are those of the file that is shipped, on the official 10,000 test images."""

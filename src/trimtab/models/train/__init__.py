@@ -1,0 +1,1 @@
+"""The recipe behind the shipped weights: ``python -m trimtab.models.train NAME --data FILE``."""

@@ -1,0 +1,1 @@
+"""From a store of results to tables, plots and one page; knows results only, and no torch."""

@@ -1,0 +1,31 @@
+"""Tables for a terminal."""
+
+from rich.table import Table as TerminalTable
+from rich.text import Text
+
+from trimtab.report.metrics import ERROR, Metric
+from trimtab.report.reading import Reading, readings
+from trimtab.report.sections.layout import setting_name
+from trimtab.report.table import Table
+
+
+def to_terminal(table: Table, metric: Metric = ERROR) -> TerminalTable:
+    """Methods by settings: the best in bold, what is worse than the source model in red."""
+    found = readings(table, metric)
+    shown = TerminalTable(title=str(table.protocol), caption="error in %; ▲ worse than the source")
+    shown.add_column("method")
+    for setting in table.settings:
+        shown.add_column(setting_name(table, setting), justify="right")
+    for row in table.rows:
+        shown.add_row(
+            row.label, *(_number(found.get((row, setting))) for setting in table.settings)
+        )
+    return shown
+
+
+def _number(reading: Reading | None) -> Text:
+    if reading is None:
+        return Text("–")
+    spread = f" ± {reading.spread}" if reading.spread else ""
+    style = "bold" if reading.best else "red" if reading.worse else ""
+    return Text(f"{reading.text or 'failed'}{spread} {reading.marks}".rstrip(), style=style)

@@ -1,0 +1,104 @@
+"""The numbers a table can show, each read off one run."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from trimtab.bench.result import RunResult
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number of a run; smaller is better in all of them.
+
+    Args:
+        name: As in the files.
+        title: As on the page.
+        explanation: A sentence for the reader.
+        read: The number of a run that is done, None where it has none.
+        digits: Behind the point.
+        unit: What it is counted in.
+        judged: Whether being above the source model's number is marked.
+    """
+
+    name: str
+    title: str
+    explanation: str
+    read: Callable[[RunResult], float | None]
+    digits: int = 1
+    unit: str = "%"
+    judged: bool = True
+
+    def show(self, value: float) -> str:
+        """The number as a table shows it, without its unit."""
+        return f"{value:.{self.digits}f}"
+
+
+def _error(run: RunResult) -> float | None:
+    return None if run.scores is None else 100 * run.scores.error
+
+
+def _source_error(run: RunResult) -> float | None:
+    return None if run.scores is None else 100 * run.scores.source_error
+
+
+def _domain_error(run: RunResult) -> float | None:
+    return None if run.scores is None else 100 * run.scores.domain_error
+
+
+def _ece(run: RunResult) -> float | None:
+    return None if run.scores is None else 100 * run.scores.ece
+
+
+def _nll(run: RunResult) -> float | None:
+    return None if run.scores is None else run.scores.nll
+
+
+def _tvd(run: RunResult) -> float | None:
+    return None if run.scores is None else 100 * run.scores.tvd
+
+
+def _negative_flips(run: RunResult) -> float | None:
+    return None if run.scores is None else 100 * run.scores.negative_flips
+
+
+def _cost(run: RunResult) -> float | None:
+    return None if run.cost is None else run.cost.multiple
+
+
+ERROR = Metric("error", "Error", "Share of wrong predictions over all samples, in %.", _error)
+SOURCE_ERROR = Metric(
+    "source_error", "Source", "The source model's error on the same samples, in %.", _source_error
+)
+DOMAIN_ERROR = Metric(
+    "domain_error",
+    "Error by domain",
+    "The mean of the domains' errors, each domain counting once, in %.",
+    _domain_error,
+)
+ECE = Metric("ece", "ECE", "Expected calibration error over 15 bins, in %.", _ece)
+NLL = Metric("nll", "NLL", "Mean negative log likelihood of the true class, in nats.", _nll, 2, "")
+TVD = Metric(
+    "tvd",
+    "TVD",
+    "Total variation distance between predicted and true classes over the whole stream, in %.",
+    _tvd,
+)
+NEGATIVE_FLIPS = Metric(
+    "negative_flips",
+    "Negative flips",
+    "Share of samples that the source model has right and the method wrong, in %.",
+    _negative_flips,
+    judged=False,
+)
+COST = Metric(
+    "cost",
+    "Cost",
+    "Time of a batch as a multiple of the source model's plain forward.",
+    _cost,
+    unit="×",
+    judged=False,
+)
+
+METRICS = (ERROR, DOMAIN_ERROR, ECE, NLL, TVD, NEGATIVE_FLIPS, COST)
+AVERAGES = {"samples": ERROR, "domains": DOMAIN_ERROR}
+"""The two ways to average errors: every sample counts once, or every domain."""

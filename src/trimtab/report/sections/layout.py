@@ -1,0 +1,59 @@
+"""What sections are made of: headings, scrolling boxes, names of settings."""
+
+from trimtab.report.markup import Child, Markup, breakable, element, together
+from trimtab.report.settings import Setting, Subject
+from trimtab.report.table import Table
+
+
+def section(name: str, title: str, introduction: str, *content: Child) -> Markup:
+    """A section with an anchor, a heading and a sentence or two."""
+    return element(
+        "section",
+        element("h2", title),
+        element("p", introduction, class_="introduction"),
+        *content,
+        id=name,
+    )
+
+
+def scrolling(content: Markup, title: str) -> Markup:
+    """Wide content that scrolls on its own, also by keyboard, so that the page never does."""
+    return element(
+        "div", content, class_="scrolling", tabindex="0", role="region", aria_label=title
+    )
+
+
+def subject_name(table: Table, subject: Subject) -> str:
+    """Data and model; with the weights where a model is here with several."""
+    name = f"{subject.data} · {subject.model}"
+    if subject.model in table.several_weights:
+        name += f" · weights {subject.short_weights}"
+    return name
+
+
+def setting_name(table: Table, setting: Setting) -> str:
+    """All of a setting in one line."""
+    return f"{subject_name(table, setting.subject)} · {setting.scenario}"
+
+
+def protocol_heading(table: Table, all_tables: list[Table]) -> Markup | None:
+    """Says what the table's runs share; left out where there is one table only."""
+    if len(all_tables) == 1:
+        return None
+    return element("h3", str(table.protocol), class_="protocol")
+
+
+def with_headings(all_tables: list[Table], parts: list[Markup | None]) -> Markup:
+    """The parts of all tables, one a table, those that are empty left out."""
+    return together(
+        *(
+            together(protocol_heading(table, all_tables), part)
+            for table, part in zip(all_tables, parts, strict=True)
+            if part is not None
+        )
+    )
+
+
+def scenario_name(setting: Setting) -> Markup:
+    """The scenario, with places where it may be broken."""
+    return breakable(setting.scenario)

@@ -1,0 +1,161 @@
+"""Blurs whose bytes do not depend on how many images share a batch.
+
+A sum of products is exact, hence the same in every order, while all its terms are whole numbers
+small enough for the float type. Kernels over 8-bit images are therefore rounded to whole 65,536ths.
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from trimtab.streams.corruptions.pixels import extend, source_index
+
+ONE = 1 << 16
+"""What a fixed-point kernel that sums to 1 adds up to: 255 * ONE fits into float32's 24 bits."""
+
+_MOST_TAPS = 64  # beyond so many, a transform or a matrix product is faster than shifting
+
+Kernel = npt.NDArray[np.float64]
+
+
+def fixed_point(kernel: Kernel) -> Kernel:
+    """``kernel`` in whole ``ONE``-ths with the same sum."""
+    exact = kernel * ONE
+    rounded = np.floor(exact)
+    missing = round(exact.sum() - rounded.sum())
+    largest_remainders = np.argsort(rounded - exact, axis=None, kind="stable")[:missing]
+    rounded.reshape(-1)[largest_remainders] += 1
+    return rounded
+
+
+def filter_bytes(images: Tensor, kernel: Kernel) -> Tensor:
+    """uint8 ``images`` correlated with an odd-sized ``kernel``, reflected at the border; 0..255."""
+    whole = _trim(fixed_point(kernel))
+    rows, columns = whole.shape[0] // 2, whole.shape[1] // 2
+    padded = extend(images, rows, columns, "reflect")
+    few = np.count_nonzero(whole) <= _MOST_TAPS
+    return (_by_shifts(padded, whole) if few else _by_fourier(padded, whole)) / ONE
+
+
+def smooth(fields: Tensor, sigma: float, *, border: str = "edge", truncate: float = 4.0) -> Tensor:
+    """float32 ``fields`` (batch x height x width x ...) smoothed by a Gaussian along both axes."""
+    weights = gaussian(sigma, truncate)
+    radius = len(weights) // 2
+    if radius == 0:
+        return fields.clone()
+    if len(weights) > _MOST_TAPS:
+        return _smooth_by_matrices(fields, weights, border)
+    rows = _weighted_shifts(extend(fields, radius, 0, border), weights, axis=1)
+    return _weighted_shifts(extend(rows, 0, radius, border), weights, axis=2)
+
+
+def gaussian(sigma: float, truncate: float = 4.0) -> Kernel:
+    """A sampled Gaussian that ends after ``truncate`` sigmas and sums to 1."""
+    radius = int(truncate * sigma + 0.5)
+    if radius == 0:
+        return np.ones(1)
+    weights = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
+    return np.asarray(weights / weights.sum())
+
+
+def _trim(kernel: Kernel) -> Kernel:
+    """``kernel`` without the rings of zeros around it."""
+    while min(kernel.shape) > 1 and not _ring(kernel).any():
+        kernel = kernel[1:-1, 1:-1]
+    return kernel
+
+
+def _ring(kernel: Kernel) -> Kernel:
+    return np.concatenate([kernel[0], kernel[-1], kernel[:, 0], kernel[:, -1]])
+
+
+def _by_shifts(padded: Tensor, kernel: Kernel) -> Tensor:
+    height = padded.shape[1] - kernel.shape[0] + 1
+    width = padded.shape[2] - kernel.shape[1] + 1
+    values = padded.float()
+    total = values.new_zeros(padded.shape[0], height, width, *padded.shape[3:])
+    for row, column in np.argwhere(kernel):
+        view = values[:, row : row + height, column : column + width]
+        total.add_(view, alpha=float(kernel[row, column]))
+    return total
+
+
+def _by_fourier(padded: Tensor, kernel: Kernel) -> Tensor:
+    """The same whole numbers: float64 rounding noise stays far below a half."""
+    size = tuple(_fast_length(side) for side in padded.shape[1:3])
+    planes = padded.permute(0, 3, 1, 2).double()
+    response = torch.fft.rfft2(torch.from_numpy(kernel[::-1, ::-1].copy()), s=size)
+    total = torch.fft.irfft2(torch.fft.rfft2(planes, s=size).mul_(response), s=size)
+    top, left = kernel.shape[0] - 1, kernel.shape[1] - 1
+    valid: Tensor = total[:, :, top : padded.shape[1], left : padded.shape[2]].round()
+    return valid.permute(0, 2, 3, 1).to(torch.float32, memory_format=torch.contiguous_format)
+
+
+def _fast_length(side: int) -> int:
+    """The next length that has no prime factor above 5."""
+    length = side
+    while _without_factors(length) != 1:
+        length += 1
+    return length
+
+
+def _without_factors(length: int) -> int:
+    for factor in (2, 3, 5):
+        while length % factor == 0:
+            length //= factor
+    return length
+
+
+def _weighted_shifts(padded: Tensor, weights: Kernel, axis: int) -> Tensor:
+    size = padded.shape[axis] - len(weights) + 1
+    total = padded.narrow(axis, 0, size) * float(weights[0])
+    for shift, weight in enumerate(weights[1:], start=1):
+        total.add_(padded.narrow(axis, shift, size), alpha=float(weight))
+    return total
+
+
+def _smooth_by_matrices(fields: Tensor, weights: Kernel, border: str) -> Tensor:
+    """In float64, whose noise vanishes in float32: a matrix product has no fixed order."""
+    rows = _smoothing_matrix(fields.shape[1], weights, border)
+    columns = _smoothing_matrix(fields.shape[2], weights, border)
+    smoothed = fields.double()
+    smoothed = torch.einsum("ij,njw...->niw...", rows, smoothed)
+    return torch.einsum("ij,nhj...->nhi...", columns, smoothed).float()
+
+
+def _smoothing_matrix(size: int, weights: Kernel, border: str) -> Tensor:
+    radius = len(weights) // 2
+    source = source_index(size, radius, border).unfold(0, len(weights), 1)
+    values = torch.from_numpy(weights).expand(size, -1)
+    return torch.zeros(size, size, dtype=torch.float64).scatter_add_(1, source, values)
+
+
+def line_offsets(radius: int, sigma: float, angle: float) -> list[tuple[int, int, float]]:
+    """Rows down, columns right and fixed-point weight of each pixel along a fading line.
+
+    As ImageMagick's motion blur: 2 * radius + 1 steps of one pixel from the pixel outwards,
+    weighted by half a Gaussian; ``angle`` in radians.
+    """
+    steps = np.arange(2 * radius + 1)
+    weights = np.exp(-0.5 * (steps / sigma) ** 2)
+    weights = fixed_point(weights / weights.sum())
+    down = [math.ceil(step * math.sin(angle) - 0.5) for step in steps]
+    right = [math.ceil(step * math.cos(angle) - 0.5) for step in steps]
+    taps = zip(down, right, weights.tolist(), strict=True)
+    return [(row, column, weight) for row, column, weight in taps if weight]
+
+
+def blur_along_lines(images: Tensor, radius: int, sigma: float, angles: Tensor) -> Tensor:
+    """uint8 ``images``, each blurred along its own angle (radians), edges repeated; 0..255."""
+    height, width = images.shape[1:3]
+    reach = 2 * radius
+    padded = extend(images, reach, reach, "edge").float()
+    total = torch.zeros(images.shape)
+    for image, blurred, angle in zip(padded, total, angles.tolist(), strict=True):
+        for row, column, weight in line_offsets(radius, sigma, angle):
+            top, left = reach + row, reach + column
+            blurred.add_(image[top : top + height, left : left + width], alpha=weight)
+    return total / ONE

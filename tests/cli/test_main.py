@@ -1,0 +1,53 @@
+"""The command line answers at once and says what is wrong without a traceback."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from trimtab.cli.main import COMMANDS, main
+
+
+def trimtab(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "trimtab", *words], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_imports_no_torch(command: str) -> None:
+    code = (
+        "import sys\nfrom trimtab.cli.main import main\n"
+        f"try:\n    main({[*command.split(), '--help']!r})\n"
+        "except SystemExit:\n    pass\n"
+        "assert 'torch' not in sys.modules and 'numpy' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "usage: trimtab" in done.stdout
+
+
+def test_help_answers_in_under_a_third_of_a_second() -> None:
+    def seconds() -> float:
+        clock = time.perf_counter()
+        assert trimtab("--help").returncode == 0
+        return time.perf_counter() - clock
+
+    assert min(seconds() for _ in range(5)) < 0.3
+
+
+def test_mistakes_go_to_stderr_without_a_traceback() -> None:
+    done = trimtab("bench", "no-such-suite")
+    assert done.returncode == 1
+    assert done.stderr.startswith("trimtab: unknown suite 'no-such-suite'")
+    assert "Traceback" not in done.stderr
+
+
+def test_debug_shows_the_traceback() -> None:
+    with pytest.raises(ValueError, match="unknown suite"):
+        main(["--debug", "bench", "no-such-suite"])
+
+
+def test_an_unknown_command_is_refused() -> None:
+    assert trimtab("bnech").returncode == 2

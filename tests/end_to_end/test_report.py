@@ -1,0 +1,148 @@
+"""The report in a real browser, on a desk and on a phone."""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from report import stores
+from trimtab.bench.result import RunResult
+from trimtab.cli.main import main
+
+LONG = "tent + source_ensembling(momentum=0.99) + prior_correction"
+METHODS = {"source": 0.5, "bn1": 0.35, "tent": 0.62, "eata": 0.3, "roid": 0.2, LONG: 0.25}
+SCENARIOS = ("continual", "mixed", "correlated(delta=0.1)", "mixed_correlated(delta=0.01)")
+WIDTHS = {"desktop": 1280, "phone": 390}
+
+
+def many_runs() -> list[RunResult]:
+    runs = [
+        stores.done(
+            stores.spec(method, model=model, scenario=scenario, seed=seed),
+            error + 0.02 * place + 0.01 * seed,
+            multiple=1.0 + 0.7 * position,
+        )
+        for position, (method, error) in enumerate(METHODS.items())
+        for model in ("tiny-bn", "tiny-gn", "tiny-ln")
+        for place, scenario in enumerate(SCENARIOS)
+        for seed in (0, 1)
+    ]
+    broken = stores.spec("sar", model="tiny-bn", scenario="mixed")
+    return [*runs, stores.failed(broken, error="ValueError: </script><script>alert(1)</script>")]
+
+
+@dataclass
+class Visit:
+    """A page in the browser, and all that it complained about or asked the network for."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    found = shutil.which("chromium") or shutil.which("google-chrome")
+    if found is None and not os.environ.get("TRIMTAB_NEED_CHROMIUM"):
+        pytest.skip("needs Debian's chromium; TRIMTAB_NEED_CHROMIUM=1 makes this a failure")
+    assert found is not None, "expected chromium on the path, found none"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module", params=["few", "many"])
+def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    runs = many_runs() if request.param == "many" else stores.three_methods([0])
+    store = stores.write(tmp_path_factory.mktemp(request.param), runs)
+    assert main(["report", str(store)]) == 0
+    return store / "report.html"
+
+
+@pytest.fixture(params=WIDTHS)
+def visit(request: pytest.FixtureRequest, browser: Browser, report: Path) -> Iterator[Visit]:
+    size = {"width": WIDTHS[request.param], "height": 800}
+    context = browser.new_context(viewport=size, reduced_motion="reduce")
+    visit = Visit(context.new_page())
+    visit.page.goto(report.as_uri())
+    yield visit
+    context.close()
+    assert visit.complaints == []
+    assert visit.requests == [report.as_uri()]
+
+
+def overflow(page: Page) -> int:
+    """Pixels that the page is wider than its window."""
+    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+def test_tables_and_plots_are_there_and_the_page_never_scrolls_sideways(visit: Visit) -> None:
+    page = visit.page
+    assert overflow(page) == 0
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    assert overflow(page) == 0
+    assert page.locator("#table table:visible").count() == 1
+    for name in ("stream", "cost", "classes", "domains", "calibration", "worst"):
+        plots = page.locator(f"#{name} svg")
+        assert plots.count() > 0
+        box = plots.first.bounding_box()
+        assert box is not None
+        assert box["width"] > 100
+        assert box["height"] > 20
+
+
+def test_a_cell_shows_the_command_of_each_of_its_runs(visit: Visit) -> None:
+    page = visit.page
+    page.locator("#table div:not([hidden]) tr", has_text="roid").locator("a").first.click()
+    shown = page.locator("dialog[open]")
+    command = shown.locator("code").first
+    assert command.is_visible()
+    assert command.inner_text().startswith("trimtab run --method roid --model tiny")
+    assert overflow(page) == 0
+    shown.locator("[data-copy]").first.click()
+    expect(shown.locator("[data-copy]").first).to_have_text(re.compile("Copied|Marked"))
+    page.locator("dialog .close").click()
+    assert page.locator("dialog[open]").count() == 0
+
+
+def test_another_number_can_be_shown(visit: Visit) -> None:
+    page = visit.page
+    page.locator("[data-show=cost]").click()
+    assert page.locator("#table [data-metric=cost]").first.is_visible()
+    assert not page.locator("#table [data-metric=error]").first.is_visible()
+
+
+def test_one_method_can_be_looked_at_alone(visit: Visit) -> None:
+    page = visit.page
+    page.locator("[data-focus=source]").click()
+    assert page.locator("[data-method=source].pale").count() == 0
+    assert page.locator("[data-method=m0]:not(.pale)").count() == 0
+    page.locator("[data-focus=source]").click()
+    assert page.locator(".pale").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_follow_the_system_until_they_are_switched(
+    browser: Browser, report: Path, scheme: str
+) -> None:
+    context = browser.new_context(color_scheme="dark" if scheme == "dark" else "light")
+    page = context.new_page()
+    page.goto(report.as_uri())
+    brightness = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]"
+    before = page.evaluate(brightness)
+    assert (before > 128) == (scheme == "light")
+    page.locator(".theme").click()
+    assert (page.evaluate(brightness) > 128) != (before > 128)
+    context.close()
