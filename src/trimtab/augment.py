@@ -64,7 +64,8 @@ class ColorAffineFlip:
         if images.dim() != 4:
             raise ValueError(
                 "this augmentation takes images of shape (batch, channels, height, width), got "
-                f"{tuple(images.shape)}; pass augment= with one of your own, or consistency=False"
+                f"{tuple(images.shape)}; pass augment= with one of your own, "
+                "or consistency=False to roid"
             )
         state = generator.get_state()
         parts = []

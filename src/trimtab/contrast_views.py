@@ -86,7 +86,7 @@ def check_images(images: Tensor) -> None:
     if images.dim() != 4:
         raise ValueError(
             "these views take images of shape (batch, channels, height, width), got "
-            f"{tuple(images.shape)}; pass views of your own"
+            f"{tuple(images.shape)}; pass weak= and strong= with some of your own"
         )
 
 

@@ -10,7 +10,11 @@ import trimtab
 from reference import nets
 
 SOURCE_IMAGES = torch.rand(8, 3, 16, 16, generator=torch.Generator().manual_seed(0))
-OPTIONS: dict[str, Any] = {"eata": {"source_data": [SOURCE_IMAGES]}}
+OPTIONS: dict[str, Any] = {
+    "cotta": {"views": 3},
+    "eata": {"source_data": [SOURCE_IMAGES]},
+    "memo": {"views": 3},
+}
 ADDITIONS = (
     "certainty_diversity",
     "source_ensembling(momentum=0.99)",

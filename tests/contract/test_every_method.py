@@ -31,11 +31,11 @@ def model(case: tuple[str, str], recorded: dict[str, Tensor]) -> nets.Net:
 
 @pytest.fixture
 def options(case: tuple[str, str], recorded: dict[str, Tensor]) -> dict[str, Any]:
-    """Source data for the methods that take some."""
-    if "source_data" not in inspect.signature(trimtab.METHODS[case[0]]).parameters:
-        return {}
+    """Source data for the methods that take some, few views for those that take many."""
+    known = inspect.signature(trimtab.METHODS[case[0]]).parameters
     source = recorded["source_x"].float() / 255
-    return {"source_data": [(source[:16], recorded["source_y"][:16])]}
+    offered = {"source_data": [(source[:16], recorded["source_y"][:16])], "views": 3}
+    return {name: value for name, value in offered.items() if name in known}
 
 
 @pytest.fixture

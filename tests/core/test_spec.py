@@ -44,3 +44,8 @@ def test_options_outside_the_words_reach_the_method() -> None:
 def test_mistakes_are_named(spec: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         trimtab.build(spec)
+
+
+def test_what_a_component_cannot_do_without_is_named() -> None:
+    with pytest.raises(ValueError, match="component 'source_replay' needs a value for source_data"):
+        trimtab.build("tent + source_replay")

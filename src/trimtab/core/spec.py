@@ -62,6 +62,9 @@ def call_by_name(
     for argument in arguments:
         if argument not in options:
             raise ValueError(unknown(f"option of {name}", argument, options))
+    needed = [o.name for o in options.values() if o.default is o.empty and o.name not in arguments]
+    if needed:
+        raise ValueError(f"{what} {name!r} needs a value for {', '.join(needed)}")
     return table[name](**arguments)
 
 
