@@ -22,9 +22,17 @@ def test_every_class_is_there_equally_often() -> None:
 
 def test_they_are_a_dataset_by_name() -> None:
     dataset = streams.load("fashion_mnist")
-    assert len(dataset) == 4000
+    assert len(dataset) == 3000
     assert dataset.class_names[9] == "ankle boot"
     assert np.array_equal(dataset.pixels([5])[0], embedded_images()[0][5])
+
+
+def test_tests_and_source_share_the_images_and_hold_every_class_alike() -> None:
+    test, source = streams.load("fashion_mnist"), streams.load("fashion_mnist", part="source")
+    assert np.bincount(test.labels).tolist() == [300] * 10
+    assert np.bincount(source.labels).tolist() == [100] * 10
+    together = {image.tobytes() for part in (test, source) for image in part.images}
+    assert together == {image.tobytes() for image in embedded_images()[0]}
 
 
 def test_the_packed_file_is_small() -> None:

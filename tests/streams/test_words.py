@@ -20,7 +20,7 @@ def test_a_name_alone_or_with_literals_is_understood():
     ["", "a b", "f(1)", "f(x=y)", "f(x=__import__('os'))", "f(**{'x': 1})", "f().g", "f(x=1)(y=2)"],
 )
 def test_anything_else_is_an_error_and_never_evaluated(text):
-    with pytest.raises(ValueError, match="a spec reads|options in a spec|expected one name"):
+    with pytest.raises(ValueError, match=r"a spec reads|options in a spec|expected one name"):
         parse(text)
 
 
@@ -31,6 +31,7 @@ def test_writing_and_parsing_are_inverse():
 
 def test_an_unknown_name_lists_the_known_and_the_nearest():
     with pytest.raises(
-        ValueError, match="unknown fruit 'aple': the known ones are apple, pear; did you mean 'apple'"
+        ValueError,
+        match="unknown fruit 'aple': the known ones are apple, pear; did you mean 'apple'",
     ):
         choice("fruit", "aple", ["apple", "pear"])
