@@ -66,7 +66,7 @@ def disk(radius: float, edge: float) -> Kernel:
     """A disk's kernel, its edge softened by a Gaussian of sigma ``edge`` over 3 or 5 pixels.
 
     Softening reflects at the kernel's border. Where the disk touches it (radius 8 and more) the
-    kernel therefore sums to a little over 1, as the published one does.
+    kernel therefore sums to a little over 1, as that of ``imagecorruptions-imaug`` does.
     """
     reach = 8 if radius <= 8 else math.ceil(radius)
     steps = np.arange(-reach, reach + 1)

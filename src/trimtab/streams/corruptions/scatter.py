@@ -16,9 +16,9 @@ def scatter_pixels(images: Tensor, draws: Draws, shift: int, passes: int) -> Ten
     """Every pixel from bottom right to top left replaced by one up to ``shift`` away.
 
     Offsets are uniform over -shift .. shift - 1 on both axes; a margin of ``shift`` pixels has no
-    turn of its own. The paper speaks of shuffling; the program behind the published data assigns
-    a pair of views of one array to each other, and so copies one pixel over the other. This
-    follows the data. All copies happen on an index, which then picks the pixels at once.
+    turn of its own. Descriptions speak of swaps; the distances that ``imagecorruptions-imaug``
+    produces are those of copies, which this follows. All copies happen on an index, which then
+    picks the pixels at once.
     """
     count, height, width = images.shape[:3]
     if min(height, width) <= 2 * shift:
