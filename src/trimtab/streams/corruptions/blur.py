@@ -18,7 +18,7 @@ MOTION_DEGREES = (-45.0, 45.0)
 
 def gaussian_blur(images: Tensor, draws: Draws, sigma: float) -> Tensor:
     """A Gaussian blur, edges repeated."""
-    return to_bytes(smooth(images.float(), sigma))
+    return to_bytes(smooth(images, sigma))
 
 
 def defocus_blur(images: Tensor, draws: Draws, radius: float, edge: float) -> Tensor:
@@ -28,9 +28,9 @@ def defocus_blur(images: Tensor, draws: Draws, radius: float, edge: float) -> Te
 
 def glass_blur(images: Tensor, draws: Draws, sigma: float, shift: float, passes: float) -> Tensor:
     """Frosted glass: pixels replaced by near ones, between two Gaussian blurs."""
-    blurred = to_bytes(smooth(images.float(), sigma))
+    blurred = to_bytes(smooth(images, sigma))
     scattered = scatter_pixels(blurred, draws, int(shift), int(passes))
-    return to_bytes(smooth(scattered.float(), sigma))
+    return to_bytes(smooth(scattered, sigma))
 
 
 def motion_blur(images: Tensor, draws: Draws, radius: float, sigma: float) -> Tensor:

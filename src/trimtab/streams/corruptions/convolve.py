@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from trimtab.streams.corruptions.pixels import extend, source_index
 
@@ -36,20 +37,24 @@ def filter_bytes(images: Tensor, kernel: Kernel) -> Tensor:
     whole = _trim(fixed_point(kernel))
     rows, columns = whole.shape[0] // 2, whole.shape[1] // 2
     padded = extend(images, rows, columns, "reflect")
-    few = np.count_nonzero(whole) <= _MOST_TAPS
-    return (_by_shifts(padded, whole) if few else _by_fourier(padded, whole)) / ONE
+    if whole.size <= _MOST_TAPS:
+        total = _each_channel(padded.float(), torch.from_numpy(whole).float())
+    else:
+        total = _by_fourier(padded, whole)
+    return total.div_(ONE)
 
 
 def smooth(fields: Tensor, sigma: float, *, border: str = "edge", truncate: float = 4.0) -> Tensor:
-    """float32 ``fields`` (batch x height x width x ...) smoothed by a Gaussian along both axes."""
+    """``fields`` (batch x height x width x channels) smoothed along both axes, as float32."""
     weights = gaussian(sigma, truncate)
     radius = len(weights) // 2
     if radius == 0:
-        return fields.clone()
+        return fields.to(torch.float32, copy=True)
     if len(weights) > _MOST_TAPS:
         return _smooth_by_matrices(fields, weights, border)
-    rows = _weighted_shifts(extend(fields, radius, 0, border), weights, axis=1)
-    return _weighted_shifts(extend(rows, 0, radius, border), weights, axis=2)
+    taps = torch.from_numpy(weights).float()
+    extended = extend(fields, radius, radius, border).float()
+    return _along_rows(_along_columns(extended, taps), taps)
 
 
 def gaussian(sigma: float, truncate: float = 4.0) -> Kernel:
@@ -70,17 +75,6 @@ def _trim(kernel: Kernel) -> Kernel:
 
 def _ring(kernel: Kernel) -> Kernel:
     return np.concatenate([kernel[0], kernel[-1], kernel[:, 0], kernel[:, -1]])
-
-
-def _by_shifts(padded: Tensor, kernel: Kernel) -> Tensor:
-    height = padded.shape[1] - kernel.shape[0] + 1
-    width = padded.shape[2] - kernel.shape[1] + 1
-    values = padded.float()
-    total = values.new_zeros(padded.shape[0], height, width, *padded.shape[3:])
-    for row, column in np.argwhere(kernel):
-        view = values[:, row : row + height, column : column + width]
-        total.add_(view, alpha=float(kernel[row, column]))
-    return total
 
 
 def _by_fourier(padded: Tensor, kernel: Kernel) -> Tensor:
@@ -109,12 +103,29 @@ def _without_factors(length: int) -> int:
     return length
 
 
-def _weighted_shifts(padded: Tensor, weights: Kernel, axis: int) -> Tensor:
-    size = padded.shape[axis] - len(weights) + 1
-    total = padded.narrow(axis, 0, size) * float(weights[0])
-    for shift, weight in enumerate(weights[1:], start=1):
-        total.add_(padded.narrow(axis, shift, size), alpha=float(weight))
-    return total
+def _along_columns(fields: Tensor, taps: Tensor) -> Tensor:
+    """Weighted sums over ``len(taps)`` neighbours down each column, where all of them exist.
+
+    A whole row counts as the channels of one pixel, which are filtered side by side.
+    """
+    count, height, *row = fields.shape
+    flat = fields.reshape(count, height, 1, -1)
+    summed = _each_channel(flat, taps.reshape(-1, 1))
+    return summed.reshape(count, -1, *row)
+
+
+def _along_rows(fields: Tensor, taps: Tensor) -> Tensor:
+    """The same along each row."""
+    return _each_channel(fields, taps.reshape(1, -1))
+
+
+def _each_channel(fields: Tensor, kernel: Tensor) -> Tensor:
+    """``fields`` correlated with ``kernel``, every channel by itself; terms are added in order."""
+    channels = fields.shape[3]
+    weights = kernel.expand(channels, 1, *kernel.shape)
+    weights = weights.contiguous(memory_format=torch.channels_last)
+    summed = functional.conv2d(fields.permute(0, 3, 1, 2), weights, groups=channels)
+    return summed.permute(0, 2, 3, 1).contiguous()
 
 
 def _smooth_by_matrices(fields: Tensor, weights: Kernel, border: str) -> Tensor:
