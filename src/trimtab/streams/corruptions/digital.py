@@ -52,8 +52,8 @@ def pixelate(images: Tensor, draws: Draws, share: float) -> Tensor:
     across, down = _members(width, columns), _members(height, rows)
     narrow = _rounded(planes @ across.T, across.sum(1))
     small = _rounded(down @ narrow, down.sum(1, keepdim=True))
-    wide = (small @ _nearest(width, columns)).to(torch.uint8)
-    tall = wide.index_select(2, _nearest(height, rows).argmax(0))
+    wide = (small @ _shown(width, columns)).to(torch.uint8)
+    tall = wide.index_select(2, _nearest(height, rows))
     return torch.stack(tall.unbind(1), dim=3)
 
 
@@ -113,7 +113,11 @@ def _members(size: int, boxes: int) -> Tensor:
 
 
 @lru_cache(maxsize=64)
-def _nearest(size: int, boxes: int) -> Tensor:
+def _shown(size: int, boxes: int) -> Tensor:
     """Which box each of ``size`` pixels shows (boxes x size, 1 or 0)."""
-    box = ((np.arange(size) + 0.5) * (boxes / size)).astype(np.int64)
-    return torch.from_numpy((np.arange(boxes)[:, None] == box).astype(np.float32))
+    return functional.one_hot(_nearest(size, boxes), boxes).T.float().contiguous()
+
+
+def _nearest(size: int, boxes: int) -> Tensor:
+    """The number of the box that each of ``size`` pixels shows."""
+    return torch.from_numpy(((np.arange(size) + 0.5) * (boxes / size)).astype(np.int64))
