@@ -58,8 +58,7 @@ def zoom(planes: Tensor, factor: float) -> Tensor:
     centre = planes[:, :, top : top + rows, left : left + columns]
     size = (max(height, round(rows * factor)), max(width, round(columns * factor)))
     larger = functional.interpolate(centre, size=size, mode="bilinear", align_corners=True)
-    top, left = (size[0] - height) // 2, (size[1] - width) // 2
-    return larger[:, :, top : top + height, left : left + width]
+    return larger[:, :, :height, :width]
 
 
 def disk(radius: float, edge: float) -> Kernel:
