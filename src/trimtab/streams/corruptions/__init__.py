@@ -42,6 +42,7 @@ VALIDATION = tuple(CORRUPTIONS)[15:]
 """The four that settings may be tuned on."""
 
 _VALUES_AT_A_TIME = 1 << 18  # so many values stay in a processor's cache from step to step
+_MORE_AT_A_TIME = {"fog": 4}  # its many small steps cost the same for one image and for ten
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ class Corruptor:
         values = severity.settings(corruption, level, table)
         extra = self._extra(corruption, height, width)
         result = torch.empty_like(batch)
-        size = max(1, _VALUES_AT_A_TIME // max(1, batch[0:1].numel()))
+        values_at_a_time = _VALUES_AT_A_TIME * _MORE_AT_A_TIME.get(corruption, 1)
+        size = max(1, values_at_a_time // max(1, batch[0:1].numel()))
 
         def fill(part: slice) -> None:
             draws = Draws(seed, corruption, numbers[part])

@@ -1,6 +1,7 @@
 """Blur: defocus, glass, motion, zoom and Gaussian."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -61,6 +62,7 @@ def zoom(planes: Tensor, factor: float) -> Tensor:
     return larger[:, :, :height, :width]
 
 
+@lru_cache(maxsize=16)
 def disk(radius: float, edge: float) -> Kernel:
     """A disk's kernel, its edge softened by a Gaussian of sigma ``edge`` over 3 or 5 pixels.
 

@@ -5,6 +5,7 @@ small enough for the float type. Kernels over 8-bit images are therefore rounded
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -79,13 +80,21 @@ def _ring(kernel: Kernel) -> Kernel:
 
 def _by_fourier(padded: Tensor, kernel: Kernel) -> Tensor:
     """The same whole numbers: float64 rounding noise stays far below a half."""
-    size = tuple(_fast_length(side) for side in padded.shape[1:3])
-    planes = padded.permute(0, 3, 1, 2).double()
-    response = torch.fft.rfft2(torch.from_numpy(kernel[::-1, ::-1].copy()), s=size)
+    size = (_fast_length(padded.shape[1]), _fast_length(padded.shape[2]))
+    planes = padded.permute(0, 3, 1, 2).to(torch.float64, memory_format=torch.contiguous_format)
+    response = _response(kernel.tobytes(), kernel.shape, size)
     total = torch.fft.irfft2(torch.fft.rfft2(planes, s=size).mul_(response), s=size)
     top, left = kernel.shape[0] - 1, kernel.shape[1] - 1
     valid: Tensor = total[:, :, top : padded.shape[1], left : padded.shape[2]].round()
-    return valid.permute(0, 2, 3, 1).to(torch.float32, memory_format=torch.contiguous_format)
+    return torch.stack(valid.float().unbind(1), dim=3)
+
+
+@lru_cache(maxsize=8)
+def _response(kernel: bytes, shape: tuple[int, ...], size: tuple[int, int]) -> Tensor:
+    """The spectrum of the float64 ``kernel`` turned by 180 degrees."""
+    weights = np.frombuffer(kernel).reshape(shape)[::-1, ::-1].copy()
+    spectrum: Tensor = torch.fft.rfft2(torch.from_numpy(weights), s=size)
+    return spectrum
 
 
 def _fast_length(side: int) -> int:
@@ -130,14 +139,16 @@ def _each_channel(fields: Tensor, kernel: Tensor) -> Tensor:
 
 def _smooth_by_matrices(fields: Tensor, weights: Kernel, border: str) -> Tensor:
     """In float64, whose noise vanishes in float32: a matrix product has no fixed order."""
-    rows = _smoothing_matrix(fields.shape[1], weights, border)
-    columns = _smoothing_matrix(fields.shape[2], weights, border)
+    rows = _smoothing_matrix(fields.shape[1], weights.tobytes(), border)
+    columns = _smoothing_matrix(fields.shape[2], weights.tobytes(), border)
     smoothed = fields.double()
     smoothed = torch.einsum("ij,njw...->niw...", rows, smoothed)
     return torch.einsum("ij,nhj...->nhi...", columns, smoothed).float()
 
 
-def _smoothing_matrix(size: int, weights: Kernel, border: str) -> Tensor:
+@lru_cache(maxsize=8)
+def _smoothing_matrix(size: int, kernel: bytes, border: str) -> Tensor:
+    weights = np.frombuffer(kernel).copy()
     radius = len(weights) // 2
     source = source_index(size, radius, border).unfold(0, len(weights), 1)
     values = torch.from_numpy(weights).expand(size, -1)

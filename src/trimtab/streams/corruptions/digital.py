@@ -67,7 +67,7 @@ def elastic_transform(
 ) -> Tensor:
     """A random affine map, then displacements that vary smoothly; all in pixels."""
     height, width = images.shape[1:3]
-    planes = images.permute(0, 3, 1, 2).float()
+    planes = images.permute(0, 3, 1, 2).to(torch.float32, memory_format=torch.contiguous_format)
     moved = functional.grid_sample(
         planes,
         _affine_grid(draws, height, width, shift),
@@ -82,7 +82,7 @@ def elastic_transform(
         y = (field[..., 1] + rows[:, None]).mul_(2).add_(1).div_(height).sub_(1)
         grid = torch.stack([x, y], dim=3)
         moved = functional.grid_sample(moved, grid, padding_mode="reflection", align_corners=False)
-    return to_bytes(moved.permute(0, 2, 3, 1).contiguous())
+    return torch.stack(to_bytes(moved).unbind(1), dim=3)
 
 
 def _affine_grid(draws: Draws, height: int, width: int, shift: float) -> Tensor:
