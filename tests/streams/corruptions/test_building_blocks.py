@@ -27,17 +27,17 @@ from trimtab.streams.draws import Draws
 
 
 @pytest.mark.parametrize(("shift", "passes"), [(1, 1), (2, 2), (4, 1)])
-def test_scattering_in_groups_equals_scattering_pixel_by_pixel(shift, passes):
+def test_scattering_at_once_equals_scattering_pixel_by_pixel(shift, passes):
     images = torch.from_numpy(pictures(3, 23, 31))
     fast = scatter_pixels(images, Draws(0, "glass", range(3)), shift, passes)
     np.testing.assert_array_equal(fast, _scatter_slowly(images.numpy().copy(), shift, passes))
 
 
 def _scatter_slowly(images, shift, passes):
-    from trimtab.streams.corruptions.scatter import wavefronts
+    from trimtab.streams.corruptions.scatter import turn_order
 
     count, height, width = images.shape[:3]
-    turns, _ = wavefronts(height, width, shift)
+    turns = turn_order(height, width, shift)
     draws = Draws(0, "glass", range(count))
     for _ in range(passes):
         offsets = draws.integers(-shift, shift, 2, len(turns))

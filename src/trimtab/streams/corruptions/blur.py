@@ -1,6 +1,7 @@
 """Blur: defocus, glass, motion, zoom and Gaussian."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ MOTION_DEGREES = (-45.0, 45.0)
 
 def gaussian_blur(images: Tensor, draws: Draws, sigma: float) -> Tensor:
     """A Gaussian blur, edges repeated."""
-    return to_bytes(smooth(images.float(), sigma))
+    return to_bytes(smooth(images, sigma))
 
 
 def defocus_blur(images: Tensor, draws: Draws, radius: float, edge: float) -> Tensor:
@@ -28,9 +29,9 @@ def defocus_blur(images: Tensor, draws: Draws, radius: float, edge: float) -> Te
 
 def glass_blur(images: Tensor, draws: Draws, sigma: float, shift: float, passes: float) -> Tensor:
     """Frosted glass: pixels replaced by near ones, between two Gaussian blurs."""
-    blurred = to_bytes(smooth(images.float(), sigma))
+    blurred = to_bytes(smooth(images, sigma))
     scattered = scatter_pixels(blurred, draws, int(shift), int(passes))
-    return to_bytes(smooth(scattered.float(), sigma))
+    return to_bytes(smooth(scattered, sigma))
 
 
 def motion_blur(images: Tensor, draws: Draws, radius: float, sigma: float) -> Tensor:
@@ -58,10 +59,10 @@ def zoom(planes: Tensor, factor: float) -> Tensor:
     centre = planes[:, :, top : top + rows, left : left + columns]
     size = (max(height, round(rows * factor)), max(width, round(columns * factor)))
     larger = functional.interpolate(centre, size=size, mode="bilinear", align_corners=True)
-    top, left = (size[0] - height) // 2, (size[1] - width) // 2
-    return larger[:, :, top : top + height, left : left + width]
+    return larger[:, :, :height, :width]
 
 
+@lru_cache(maxsize=16)
 def disk(radius: float, edge: float) -> Kernel:
     """A disk's kernel, its edge softened by a Gaussian of sigma ``edge`` over 3 or 5 pixels.
 

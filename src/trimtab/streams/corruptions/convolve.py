@@ -5,11 +5,13 @@ small enough for the float type. Kernels over 8-bit images are therefore rounded
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from trimtab.streams.corruptions.pixels import extend, source_index
 
@@ -36,20 +38,24 @@ def filter_bytes(images: Tensor, kernel: Kernel) -> Tensor:
     whole = _trim(fixed_point(kernel))
     rows, columns = whole.shape[0] // 2, whole.shape[1] // 2
     padded = extend(images, rows, columns, "reflect")
-    few = np.count_nonzero(whole) <= _MOST_TAPS
-    return (_by_shifts(padded, whole) if few else _by_fourier(padded, whole)) / ONE
+    if whole.size <= _MOST_TAPS:
+        total = _each_channel(padded.float(), torch.from_numpy(whole).float())
+    else:
+        total = _by_fourier(padded, whole)
+    return total.div_(ONE)
 
 
 def smooth(fields: Tensor, sigma: float, *, border: str = "edge", truncate: float = 4.0) -> Tensor:
-    """float32 ``fields`` (batch x height x width x ...) smoothed by a Gaussian along both axes."""
+    """``fields`` (batch x height x width x channels) smoothed along both axes, as float32."""
     weights = gaussian(sigma, truncate)
     radius = len(weights) // 2
     if radius == 0:
-        return fields.clone()
+        return fields.to(torch.float32, copy=True)
     if len(weights) > _MOST_TAPS:
         return _smooth_by_matrices(fields, weights, border)
-    rows = _weighted_shifts(extend(fields, radius, 0, border), weights, axis=1)
-    return _weighted_shifts(extend(rows, 0, radius, border), weights, axis=2)
+    taps = torch.from_numpy(weights).float()
+    extended = extend(fields, radius, radius, border).float()
+    return _along_rows(_along_columns(extended, taps), taps)
 
 
 def gaussian(sigma: float, truncate: float = 4.0) -> Kernel:
@@ -72,26 +78,23 @@ def _ring(kernel: Kernel) -> Kernel:
     return np.concatenate([kernel[0], kernel[-1], kernel[:, 0], kernel[:, -1]])
 
 
-def _by_shifts(padded: Tensor, kernel: Kernel) -> Tensor:
-    height = padded.shape[1] - kernel.shape[0] + 1
-    width = padded.shape[2] - kernel.shape[1] + 1
-    values = padded.float()
-    total = values.new_zeros(padded.shape[0], height, width, *padded.shape[3:])
-    for row, column in np.argwhere(kernel):
-        view = values[:, row : row + height, column : column + width]
-        total.add_(view, alpha=float(kernel[row, column]))
-    return total
-
-
 def _by_fourier(padded: Tensor, kernel: Kernel) -> Tensor:
     """The same whole numbers: float64 rounding noise stays far below a half."""
-    size = tuple(_fast_length(side) for side in padded.shape[1:3])
-    planes = padded.permute(0, 3, 1, 2).double()
-    response = torch.fft.rfft2(torch.from_numpy(kernel[::-1, ::-1].copy()), s=size)
+    size = (_fast_length(padded.shape[1]), _fast_length(padded.shape[2]))
+    planes = padded.permute(0, 3, 1, 2).to(torch.float64, memory_format=torch.contiguous_format)
+    response = _response(kernel.tobytes(), kernel.shape, size)
     total = torch.fft.irfft2(torch.fft.rfft2(planes, s=size).mul_(response), s=size)
     top, left = kernel.shape[0] - 1, kernel.shape[1] - 1
     valid: Tensor = total[:, :, top : padded.shape[1], left : padded.shape[2]].round()
-    return valid.permute(0, 2, 3, 1).to(torch.float32, memory_format=torch.contiguous_format)
+    return torch.stack(valid.float().unbind(1), dim=3)
+
+
+@lru_cache(maxsize=8)
+def _response(kernel: bytes, shape: tuple[int, ...], size: tuple[int, int]) -> Tensor:
+    """The spectrum of the float64 ``kernel`` turned by 180 degrees."""
+    weights = np.frombuffer(kernel).reshape(shape)[::-1, ::-1].copy()
+    spectrum: Tensor = torch.fft.rfft2(torch.from_numpy(weights), s=size)
+    return spectrum
 
 
 def _fast_length(side: int) -> int:
@@ -109,24 +112,43 @@ def _without_factors(length: int) -> int:
     return length
 
 
-def _weighted_shifts(padded: Tensor, weights: Kernel, axis: int) -> Tensor:
-    size = padded.shape[axis] - len(weights) + 1
-    total = padded.narrow(axis, 0, size) * float(weights[0])
-    for shift, weight in enumerate(weights[1:], start=1):
-        total.add_(padded.narrow(axis, shift, size), alpha=float(weight))
-    return total
+def _along_columns(fields: Tensor, taps: Tensor) -> Tensor:
+    """Weighted sums over ``len(taps)`` neighbours down each column, where all of them exist.
+
+    A whole row counts as the channels of one pixel, which are filtered side by side.
+    """
+    count, height, *row = fields.shape
+    flat = fields.reshape(count, height, 1, -1)
+    summed = _each_channel(flat, taps.reshape(-1, 1))
+    return summed.reshape(count, -1, *row)
+
+
+def _along_rows(fields: Tensor, taps: Tensor) -> Tensor:
+    """The same along each row."""
+    return _each_channel(fields, taps.reshape(1, -1))
+
+
+def _each_channel(fields: Tensor, kernel: Tensor) -> Tensor:
+    """``fields`` correlated with ``kernel``, every channel by itself; terms are added in order."""
+    channels = fields.shape[3]
+    weights = kernel.expand(channels, 1, *kernel.shape)
+    weights = weights.contiguous(memory_format=torch.channels_last)
+    summed = functional.conv2d(fields.permute(0, 3, 1, 2), weights, groups=channels)
+    return summed.permute(0, 2, 3, 1).contiguous()
 
 
 def _smooth_by_matrices(fields: Tensor, weights: Kernel, border: str) -> Tensor:
     """In float64, whose noise vanishes in float32: a matrix product has no fixed order."""
-    rows = _smoothing_matrix(fields.shape[1], weights, border)
-    columns = _smoothing_matrix(fields.shape[2], weights, border)
+    rows = _smoothing_matrix(fields.shape[1], weights.tobytes(), border)
+    columns = _smoothing_matrix(fields.shape[2], weights.tobytes(), border)
     smoothed = fields.double()
     smoothed = torch.einsum("ij,njw...->niw...", rows, smoothed)
     return torch.einsum("ij,nhj...->nhi...", columns, smoothed).float()
 
 
-def _smoothing_matrix(size: int, weights: Kernel, border: str) -> Tensor:
+@lru_cache(maxsize=8)
+def _smoothing_matrix(size: int, kernel: bytes, border: str) -> Tensor:
+    weights = np.frombuffer(kernel).copy()
     radius = len(weights) // 2
     source = source_index(size, radius, border).unfold(0, len(weights), 1)
     values = torch.from_numpy(weights).expand(size, -1)

@@ -1,6 +1,6 @@
 """Digital: brightness, saturation, contrast, elastic transform and pixelation."""
 
-import math
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -14,10 +14,12 @@ from trimtab.streams.draws import Draws
 
 def brightness(images: Tensor, draws: Draws, added: float) -> Tensor:
     """The HSV value raised; at fixed hue and saturation, RGB is proportional to it."""
-    value = images.amax(dim=3, keepdim=True).float()
+    channels = images.unbind(3)
+    value = torch.maximum(torch.maximum(channels[0], channels[1]), channels[2]).float()
     raised = (value + 255 * added).clamp_(max=255)
-    brighter = images * (raised / value.clamp(min=1))
-    return to_bytes(torch.where(value == 0, raised, brighter))
+    ratio = raised / value.clamp(min=1)
+    black = raised.mul_(value == 0)  # added to 0 times the ratio
+    return torch.stack([to_bytes(ratio * channel + black) for channel in channels], dim=3)
 
 
 def saturate(images: Tensor, draws: Draws, factor: float, added: float) -> Tensor:
@@ -36,20 +38,28 @@ def contrast(images: Tensor, draws: Draws, kept: float) -> Tensor:
     """Every channel drawn towards its mean."""
     pixels = images.shape[1] * images.shape[2]
     # The sum of whole numbers is exact, so the mean does not depend on the order of summation.
-    mean = images.sum(dim=(1, 2), keepdim=True, dtype=torch.int64).double() / pixels
-    return to_bytes((images - mean.float()).mul_(kept).add_(mean.float()))
+    columns = images.sum(dim=1, keepdim=True, dtype=torch.int32)
+    mean = columns.sum(dim=2, keepdim=True, dtype=torch.int64).double() / pixels
+    mean = mean.float().expand(columns.shape).contiguous()  # long inner loops are fast
+    return to_bytes((images - mean).mul_(kept).add_(mean))
 
 
 def pixelate(images: Tensor, draws: Draws, share: float) -> Tensor:
     """Fewer pixels (each the mean of a box), then as many as before (each the nearest)."""
-    small = images
-    for axis in (2, 1):
-        small = _box_shrink(small, axis, max(1, int(images.shape[axis] * share)))
-    for axis in (2, 1):
-        size, sides = images.shape[axis], small.shape[axis]
-        nearest = ((np.arange(size) + 0.5) * (sides / size)).astype(np.int64)
-        small = small.index_select(axis, torch.from_numpy(nearest))
-    return small
+    height, width = images.shape[1:3]
+    rows, columns = (max(1, int(side * share)) for side in (height, width))
+    planes = images.permute(0, 3, 1, 2).to(torch.float32, memory_format=torch.contiguous_format)
+    across, down = _members(width, columns), _members(height, rows)
+    narrow = _rounded(planes @ across.T, across.sum(1))
+    small = _rounded(down @ narrow, down.sum(1, keepdim=True))
+    wide = (small @ _shown(width, columns)).to(torch.uint8)
+    tall = wide.index_select(2, _nearest(height, rows))
+    return torch.stack(tall.unbind(1), dim=3)
+
+
+def _rounded(total: Tensor, count: Tensor) -> Tensor:
+    """Means, halves rounded up. Sums of bytes are exact, so a matrix product's order is free."""
+    return total.div_(count).add_(0.5).floor_()
 
 
 def elastic_transform(
@@ -57,7 +67,7 @@ def elastic_transform(
 ) -> Tensor:
     """A random affine map, then displacements that vary smoothly; all in pixels."""
     height, width = images.shape[1:3]
-    planes = images.permute(0, 3, 1, 2).float()
+    planes = images.permute(0, 3, 1, 2).to(torch.float32, memory_format=torch.contiguous_format)
     moved = functional.grid_sample(
         planes,
         _affine_grid(draws, height, width, shift),
@@ -72,7 +82,7 @@ def elastic_transform(
         y = (field[..., 1] + rows[:, None]).mul_(2).add_(1).div_(height).sub_(1)
         grid = torch.stack([x, y], dim=3)
         moved = functional.grid_sample(moved, grid, padding_mode="reflection", align_corners=False)
-    return to_bytes(moved.permute(0, 2, 3, 1).contiguous())
+    return torch.stack(to_bytes(moved).unbind(1), dim=3)
 
 
 def _affine_grid(draws: Draws, height: int, width: int, shift: float) -> Tensor:
@@ -91,22 +101,23 @@ def _affine_grid(draws: Draws, height: int, width: int, shift: float) -> Tensor:
     return place.permute(0, 2, 3, 1).mul(scale).sub_(1)
 
 
-def _box_shrink(images: Tensor, axis: int, size: int) -> Tensor:
-    """uint8 means over ``size`` boxes of whole pixels along ``axis``, halves rounded up."""
-    scale = images.shape[axis] / size
-    centre = (np.arange(size) + 0.5) * scale
-    first = (centre - scale / 2 + 0.5).astype(np.int64)
-    shape = (1, size, 1, 1) if axis == 1 else (1, 1, size, 1)
-    total, count = torch.zeros(()), torch.zeros(())
-    for step in range(math.ceil(scale) + 1):
-        pixel = first + step
-        # A pixel belongs to the box if its own centre does: the right edge counts, the left not.
-        place = (pixel - centre + 0.5) * (1 / scale)
-        inside = (place > -0.5) & (place <= 0.5) & (pixel < images.shape[axis])
-        weight = torch.from_numpy(inside.astype(np.float32)).reshape(shape)
-        # The same for each channel, written out: long inner loops are fast.
-        weight = weight.expand(-1, -1, -1, images.shape[3]).contiguous()
-        picked = torch.from_numpy(np.minimum(pixel, images.shape[axis] - 1))
-        total = images.index_select(axis, picked) * weight + total
-        count = weight + count
-    return (total / count).add_(0.5).to(torch.uint8)
+@lru_cache(maxsize=64)
+def _members(size: int, boxes: int) -> Tensor:
+    """Which of ``size`` pixels make up each box (boxes x size, 1 or 0)."""
+    scale = size / boxes
+    pixel, centre = np.arange(size), (np.arange(boxes)[:, None] + 0.5) * scale
+    # A pixel belongs to the box if its own centre does: the right edge counts, the left not.
+    place = (pixel - centre + 0.5) * (1 / scale)
+    inside = (place > -0.5) & (place <= 0.5) & (pixel >= np.floor(centre - scale / 2 + 0.5))
+    return torch.from_numpy(inside.astype(np.float32))
+
+
+@lru_cache(maxsize=64)
+def _shown(size: int, boxes: int) -> Tensor:
+    """Which box each of ``size`` pixels shows (boxes x size, 1 or 0)."""
+    return functional.one_hot(_nearest(size, boxes), boxes).T.float().contiguous()
+
+
+def _nearest(size: int, boxes: int) -> Tensor:
+    """The number of the box that each of ``size`` pixels shows."""
+    return torch.from_numpy(((np.arange(size) + 0.5) * (boxes / size)).astype(np.int64))

@@ -42,8 +42,8 @@ def jpeg_compression(images: Tensor, draws: Draws, quality: float) -> Tensor:
     luma, blue, red = _to_ycc(_fill_last_blocks(images))
     luma = _through_blocks(luma, _quantisation(_LUMA, quality))
     colour_table = _quantisation(_CHROMA, quality)
-    blue, red = (_enlarge(_through_blocks(_halve(c), colour_table)) for c in (blue, red))
-    return _to_rgb(luma, blue, red)[:, :height, :width]
+    colour = _enlarge(_through_blocks(_halve(torch.cat([blue, red])), colour_table))
+    return _to_rgb(luma, *colour.chunk(2))[:, :height, :width]
 
 
 def _fill_last_blocks(images: Tensor) -> Tensor:
@@ -60,73 +60,76 @@ def _fill_last_blocks(images: Tensor) -> Tensor:
 def _to_ycc(images: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Brightness and the two colour differences, 0..255, rounded."""
     red, green, blue = (images[..., channel].float() for channel in range(3))
-    luma = red * 0.299 + green * 0.587 + blue * 0.114
-    blueness = red * -0.168735892 + green * -0.331264108 + blue * 0.5 + 128
-    redness = red * 0.5 + green * -0.418687589 + blue * -0.081312411 + 128
+    luma = (red * 0.299).add_(green * 0.587).add_(blue * 0.114)
+    blueness = (red * -0.168735892).add_(green * -0.331264108).add_(blue * 0.5).add_(128)
+    redness = red.mul_(0.5).add_(green.mul_(-0.418687589)).add_(blue.mul_(-0.081312411)).add_(128)
     return luma.round_(), blueness.round_().clamp_(max=255), redness.round_().clamp_(max=255)
 
 
 def _to_rgb(luma: Tensor, blueness: Tensor, redness: Tensor) -> Tensor:
     blueness, redness = blueness.sub_(128), redness.sub_(128)
-    red = luma + redness.mul(1.402).round_()
-    green = luma + (blueness * -0.344136286 + redness * -0.714136286).round_()
-    blue = luma + blueness.mul(1.772).round_()
-    result = torch.empty(*luma.shape, 3, dtype=torch.uint8)
-    for channel, plane in enumerate((red, green, blue)):
-        result[..., channel] = plane.clamp_(0, 255)
-    return result
+    green = (blueness * -0.344136286).add_(redness * -0.714136286).round_().add_(luma)
+    red = redness.mul_(1.402).round_().add_(luma)
+    blue = blueness.mul_(1.772).round_().add_(luma)
+    planes = [plane.clamp_(0, 255).to(torch.uint8) for plane in (red, green, blue)]
+    return torch.stack(planes, dim=3)
 
 
-def _halve(plane: Tensor) -> Tensor:
+def _halve(planes: Tensor) -> Tensor:
     """Means over 2 x 2 pixels; halves go down and up in turn, so that no brightness is gained."""
-    total = plane[:, ::2, ::2] + plane[:, ::2, 1::2] + plane[:, 1::2, ::2] + plane[:, 1::2, 1::2]
-    bias = torch.tensor([1.0, 2.0], dtype=plane.dtype).repeat(total.shape[2] // 2)
+    pairs = planes[:, ::2] + planes[:, 1::2]
+    total = pairs[:, :, ::2] + pairs[:, :, 1::2]
+    bias = torch.tensor([1.0, 2.0]).repeat(total.shape[2] // 2)
     return total.add_(bias).mul_(0.25).floor_()
 
 
-def _enlarge(plane: Tensor) -> Tensor:
+def _enlarge(planes: Tensor) -> Tensor:
     """Twice as many rows and columns, each 3/4 of the nearest and 1/4 of the next nearest."""
-    above, below = _neighbours(plane, axis=1)
-    tall = torch.stack([plane * 3 + above, plane * 3 + below], dim=2).flatten(1, 2)
-    left, right = _neighbours(tall, axis=2)
-    wide = torch.stack([tall * 3 + left + 8, tall * 3 + right + 7], dim=3).flatten(2, 3)
-    return wide.mul_(1 / 16).floor_()
+    height, width = planes.shape[1:]
+    wide = (_triangles(height) @ planes) @ _triangles(width).T
+    bias = torch.tensor([8 / 16, 7 / 16]).repeat(width)
+    return wide.add_(bias).floor_()
 
 
-def _neighbours(plane: Tensor, axis: int) -> tuple[Tensor, Tensor]:
-    size = plane.shape[axis]
-    index = torch.arange(size)
-    before = plane.index_select(axis, (index - 1).clamp_(min=0))
-    return before, plane.index_select(axis, (index + 1).clamp_(max=size - 1))
+@lru_cache(maxsize=8)
+def _triangles(size: int) -> Tensor:
+    """The matrix that doubles ``size`` pixels (2 * size x size); the edge pixel is repeated."""
+    nearest = torch.arange(2 * size) // 2
+    next_nearest = nearest + torch.tensor([-1, 1]).repeat(size)
+    weights = torch.zeros(2 * size, size)
+    weights.scatter_add_(1, nearest[:, None], torch.full((2 * size, 1), 0.75))
+    next_nearest = next_nearest.clamp_(0, size - 1)
+    return weights.scatter_add_(1, next_nearest[:, None], torch.full((2 * size, 1), 0.25))
 
 
-def _through_blocks(plane: Tensor, table: Tensor) -> Tensor:
-    """``plane`` after the transform of its 8 x 8 blocks, quantisation, and the way back."""
-    count, height, width = plane.shape
+def _through_blocks(planes: Tensor, table: Tensor) -> Tensor:
+    """``planes`` after the transform of their 8 x 8 blocks, quantisation, and the way back.
+
+    Blocks stay where they are in the plane: along rows a matrix takes 8 neighbours at a time,
+    along columns 8 whole rows. The first sums are small enough for float32.
+    """
+    count, height, width = planes.shape
     cosines = _cosines()
-    blocks = (plane.double() - 128).reshape(
-        count, height // _BLOCK, _BLOCK, width // _BLOCK, _BLOCK
-    )
-    blocks = blocks.transpose(2, 3)
-    spectrum = _rounded(blocks @ cosines.T, _SCALE // 4)
-    spectrum = _rounded(cosines @ spectrum, _SCALE * 4)
-    kept = _quantised(spectrum, table)
-    pixels = _rounded(cosines.T @ kept, _SCALE // 4)
-    pixels = _rounded(pixels @ cosines, _SCALE * 4 * _BLOCK)
-    pixels = pixels.add_(128).clamp_(0, 255).float()
-    return pixels.transpose(2, 3).reshape(count, height, width)
+    along = planes.reshape(-1, _BLOCK) @ (cosines.T / (_SCALE // 4)).float()
+    rows_of_blocks = _half_up(along).double().reshape(-1, _BLOCK, width)
+    spectrum = _half_up((cosines / (_SCALE * 4)) @ rows_of_blocks)
+    spectrum[:, 0, ::_BLOCK] -= 128 * _BLOCK * _BLOCK  # as if the plane held values around 0
+    kept = _quantised(spectrum, table.repeat(1, width // _BLOCK))
+    kept = _half_up((cosines.T / (_SCALE // 4)) @ kept)
+    pixels = kept.reshape(-1, _BLOCK) @ (cosines / (_SCALE * 4 * _BLOCK))
+    return pixels.add_(128.5).floor_().clamp_(0, 255).float().reshape(count, height, width)
 
 
-def _rounded(values: Tensor, unit: int) -> Tensor:
-    """``values`` in whole units, halves rounded up."""
-    return values.mul_(1 / unit).add_(0.5).floor_()
+def _half_up(values: Tensor) -> Tensor:
+    """``values`` (changed in place) rounded, halves up."""
+    return values.add_(0.5).floor_()
 
 
 def _quantised(spectrum: Tensor, table: Tensor) -> Tensor:
     """Whole multiples of ``table``; the spectrum is 8 times the standard's, halves away from 0."""
-    step = table * _BLOCK
-    levels = spectrum.abs().add_(torch.floor(step / 2)).div_(step).floor_()
-    return levels.mul_(table).mul_(spectrum.sign())
+    half_step = table * (_BLOCK // 2)
+    levels = torch.copysign(half_step, spectrum).add_(spectrum).div_(2 * half_step).trunc_()
+    return levels.mul_(table)
 
 
 @lru_cache(maxsize=1)

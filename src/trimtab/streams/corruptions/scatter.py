@@ -1,4 +1,4 @@
-"""Pixels taken from near ones: the sequential scattering of glass blur, many pixels at a time."""
+"""Pixels taken from near ones: the sequential scattering of glass blur, all pixels at a time."""
 
 from functools import lru_cache
 
@@ -20,48 +20,69 @@ def scatter_pixels(images: Tensor, draws: Draws, shift: int, passes: int) -> Ten
     produces are those of copies, which this follows. All copies happen on an index, which then
     picks the pixels at once.
     """
-    count, height, width = images.shape[:3]
+    height, width = images.shape[1:3]
     if min(height, width) <= 2 * shift:
         return images.clone()
-    turns, ends = wavefronts(height, width, shift)
-    # One row per pixel and one column per image: what a group touches lies close together.
-    source = np.repeat(np.arange(height * width, dtype=np.int32)[:, None], count, axis=1)
+    turns = len(turn_order(height, width, shift))
+    sources = [_numbers(height * width)] * len(images)
     for _ in range(passes):
-        offsets = draws.integers(-shift, shift, 2, len(turns))
-        partners = turns + offsets[:, 0] * width + offsets[:, 1]
-        _copy_in_order(source, turns, np.ascontiguousarray(partners.T), ends)
-    start_of_image = np.arange(count)[:, None] * (height * width)
-    chosen = torch.from_numpy(source.T + start_of_image).reshape(-1)
-    return images.reshape(-1, images.shape[3]).index_select(0, chosen).reshape(images.shape)
+        drawn = draws.words(2, turns).astype(np.int32)
+        down, right = (drawn * (2 * shift) >> 16).swapaxes(0, 1)
+        steps = torch.from_numpy(down * width + right - shift * (width + 1))
+        for number, step in enumerate(steps):
+            sources[number] = sources[number].index_select(0, _copied(step, height, width, shift))
+    picked = [
+        image.reshape(height * width, -1).index_select(0, source)
+        for image, source in zip(images, sources, strict=True)
+    ]
+    return torch.stack(picked).reshape(images.shape)
 
 
 @lru_cache(maxsize=16)
-def wavefronts(height: int, width: int, shift: int) -> tuple[Index, tuple[int, ...]]:
-    """Pixel numbers sorted into groups whose copies cannot meet, and the end of each group.
+def turn_order(height: int, width: int, shift: int) -> Index:
+    """The number of the pixel that each draw belongs to.
 
-    Two copies meet only if their pixels are less than ``2 * shift`` apart on both axes. A row may
-    therefore run ``2 * shift`` columns behind the row below it without a change in the result.
+    Draws are dealt along slanted lines: each row runs ``2 * shift`` columns behind the row below.
     """
     rows = np.arange(height - shift, shift, -1)
     columns = np.arange(width - shift, shift, -1)
     turn = 2 * shift * np.arange(len(rows))[:, None] + np.arange(len(columns))[None, :]
     pixels = (rows[:, None] * width + columns[None, :]).reshape(-1)
-    order = np.argsort(turn, axis=None, kind="stable")
-    ends = np.cumsum(np.bincount(turn.reshape(-1)))
-    return pixels[order], tuple(int(end) for end in ends)
+    return np.asarray(pixels[np.argsort(turn, axis=None, kind="stable")])
 
 
-def _copy_in_order(
-    source: npt.NDArray[np.int32], turns: Index, partners: Index, ends: tuple[int, ...]
-) -> None:
-    """Overwrite entries of ``source`` (pixels x images), group after group.
+@lru_cache(maxsize=16)
+def _turns(height: int, width: int, shift: int) -> tuple[Tensor, Tensor]:
+    """By pixel: the number of its draw (of any, without a turn), and whether it has a turn."""
+    draw = torch.zeros(height * width, dtype=torch.int32)
+    has_turn = torch.zeros(height * width, dtype=torch.bool)
+    pixels = torch.from_numpy(turn_order(height, width, shift))
+    draw[pixels] = torch.arange(len(pixels), dtype=torch.int32)
+    has_turn[pixels] = True
+    return draw, has_turn
 
-    ``partners`` holds the pixel that each turn copies (turns x images).
+
+@lru_cache(maxsize=16)
+def _numbers(count: int) -> Tensor:
+    return torch.arange(count, dtype=torch.int32)
+
+
+def _copied(step: Tensor, height: int, width: int, shift: int) -> Tensor:
+    """The pixel whose old value each pixel has after one pass (int32, height * width).
+
+    At its turn a pixel copies the one ``step`` away. If that lies before it, it still has its old
+    value. If it lies after it, it has had its turn and holds what it copied itself: a link of a
+    chain. Links are followed for all pixels at once, twice as far each time.
     """
-    count = source.shape[1]
-    flat = source.reshape(-1)
-    there = partners * count + np.arange(count)
-    start = 0
-    for end in ends:
-        source[turns[start:end]] = flat.take(there[start:end])
-        start = end
+    draw, has_turn = _turns(height, width, shift)
+    count = height * width
+    numbers = _numbers(2 * count)
+    taken = step.index_select(0, draw).mul_(has_turn)
+    partner = numbers[:count] + taken
+    is_link = has_turn.index_select(0, partner).logical_and_(taken > 0)
+    # Numbers from ``count`` on stand for old values and lead to themselves: the ends of chains.
+    leads_to = numbers.clone()
+    chain = leads_to[:count].copy_(partner.add_(is_link.logical_not_(), alpha=count))
+    while chain.amin() < count:
+        chain.copy_(leads_to.index_select(0, chain))
+    return chain - count

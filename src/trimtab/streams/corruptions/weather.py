@@ -19,9 +19,10 @@ _GREY = (0.299, 0.587, 0.114)  # Rec. 601 luma
 def fog(images: Tensor, draws: Draws, strength: float, decay: float) -> Tensor:
     """Clouds added, then all darkened so that the brightest value stays in range."""
     brightest = images.amax(dim=(1, 2, 3), keepdim=True).float() / 255
-    clouds = plasma(draws, images.shape[1], images.shape[2], decay).unsqueeze(3)
-    foggy = clouds.mul(255 * strength) + images
-    return to_bytes(foggy.mul_(brightest / (brightest + strength)))
+    clouds = plasma(draws, images.shape[1], images.shape[2], decay).mul(255 * strength)
+    share = (brightest / (brightest + strength)).squeeze(3)
+    foggy = [to_bytes((clouds + channel).mul_(share)) for channel in images.unbind(3)]
+    return torch.stack(foggy, dim=3)
 
 
 def frost(
@@ -65,9 +66,14 @@ def snow(
     low, high = (math.radians(angle) for angle in SNOW_DEGREES)
     angles = draws.uniform(low=low, high=high)
     layer = blur_along_lines(to_bytes(flakes * 255), int(radius), sigma, angles).floor_()
-    whiter = torch.maximum(images, _grey(images).mul_(1.5).add_(127.5)).mul_(1 - mix)
-    snowy = whiter.add_(images, alpha=mix).add_(layer).add_(layer.flip(1, 2))
-    return to_bytes(snowy)
+    layer = layer.squeeze(3)
+    flipped, white = layer.flip(1, 2), _grey(images).mul_(1.5).add_(127.5)
+    whiter = [torch.maximum(channel, white).mul_(1 - mix) for channel in images.unbind(3)]
+    snowy = [
+        to_bytes(channel.add_(image, alpha=mix).add_(layer).add_(flipped))
+        for channel, image in zip(whiter, images.unbind(3), strict=True)
+    ]
+    return torch.stack(snowy, dim=3)
 
 
 def spatter(
@@ -135,5 +141,5 @@ def _crop(texture: Tensor, corner: Tensor, height: int, width: int) -> Tensor:
 
 
 def _grey(images: Tensor) -> Tensor:
-    red, green, blue = (images[..., channel : channel + 1].float() for channel in range(3))
+    red, green, blue = (channel.float() for channel in images.unbind(3))
     return red.mul_(_GREY[0]).add_(green.mul_(_GREY[1])).add_(blue.mul_(_GREY[2]))
