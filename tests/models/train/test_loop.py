@@ -90,3 +90,13 @@ def test_the_rate_rises_to_its_peak_and_falls_to_nothing() -> None:
 
 def test_every_shipped_network_has_a_recipe() -> None:
     assert set(RECIPES) == set(TINY)
+
+
+def test_a_restart_adds_a_second_cycle_of_half_the_height() -> None:
+    once = replace(RECIPE, epochs=10)
+    twice = replace(RECIPE, epochs=16, restart=10)
+    for epoch in range(10):
+        assert learning_rate(twice, epoch / 16) == pytest.approx(learning_rate(once, epoch / 10))
+    second = [learning_rate(twice, (10 + 6 * step / 100) / 16) for step in range(101)]
+    assert max(second) == pytest.approx(RECIPE.peak_lr / 2)
+    assert second[100] == pytest.approx(0)

@@ -13,6 +13,7 @@ class Recipe:
     The first ``small_epochs`` use images of ``small_size`` px, which costs about half.
     ``teacher_weight`` is the share of the loss that compares with a teacher's softened
     outputs, where a teacher is given; the rest is cross-entropy with smoothed labels.
+    After ``restart`` epochs the learning rate begins a second cycle of half the height.
     ``start`` names the shipped network whose tensors of the same name the training begins with.
     """
 
@@ -30,6 +31,7 @@ class Recipe:
     held_out: int = 2000
     seed: int = 0
     start: str | None = None
+    restart: int | None = None
 
 
 _TRANSFORMER = Recipe(epochs=10, optimizer="adamw", peak_lr=2e-3, weight_decay=0.05)
@@ -47,10 +49,18 @@ RECIPES = {
 
 
 def learning_rate(recipe: Recipe, progress: float) -> float:
-    """The one-cycle rate at ``progress`` in [0, 1]: up for a quarter, then a cosine to zero."""
+    """The rate at ``progress`` in [0, 1]: one cycle, or two where the recipe restarts."""
+    first = 1.0 if recipe.restart is None else recipe.restart / recipe.epochs
+    if progress < first or first == 1:
+        return recipe.peak_lr * _cycle(progress / first)
+    return recipe.peak_lr / 2 * _cycle((progress - first) / (1 - first))
+
+
+def _cycle(progress: float) -> float:
+    """Up to 1 for a quarter of the way, then a cosine to 0."""
     if progress < 0.25:
-        return recipe.peak_lr * (0.04 + 0.96 * progress / 0.25)
-    return recipe.peak_lr * 0.5 * (1 + math.cos(math.pi * (progress - 0.25) / 0.75))
+        return 0.04 + 0.96 * progress / 0.25
+    return 0.5 * (1 + math.cos(math.pi * (progress - 0.25) / 0.75))
 
 
 def make_optimizer(recipe: Recipe, model: nn.Module) -> optim.Optimizer:
