@@ -4,18 +4,21 @@ from rich.table import Table as TerminalTable
 from rich.text import Text
 
 from trimtab.report.metrics import ERROR, Metric
-from trimtab.report.reading import Reading, readings
-from trimtab.report.sections.layout import setting_name
+from trimtab.report.reading import MEANINGS, WORSE, Reading, readings
 from trimtab.report.table import Table
 
 
 def to_terminal(table: Table, metric: Metric = ERROR) -> TerminalTable:
     """Methods by settings: the best in bold, what is worse than the source model in red."""
     found = readings(table, metric)
-    shown = TerminalTable(title=str(table.protocol), caption="error in %; ▲ worse than the source")
-    shown.add_column("method")
+    data = ", ".join(dict.fromkeys(setting.data for setting in table.settings))
+    shown = TerminalTable(
+        title=f"{data} · {table.protocol}",
+        caption=f"{metric.explanation} {WORSE} {MEANINGS[WORSE]}",
+    )
+    shown.add_column("method", overflow="fold")
     for setting in table.settings:
-        shown.add_column(setting_name(table, setting), justify="right")
+        shown.add_column(f"{setting.scenario}\n{setting.model}", justify="right", no_wrap=True)
     for row in table.rows:
         shown.add_row(
             row.label, *(_number(found.get((row, setting))) for setting in table.settings)
