@@ -3,6 +3,12 @@
 import argparse
 import ast
 import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from trimtab.bench.spec import RunSpec
 
 STORE = "trimtab-results"
 
@@ -53,7 +59,9 @@ def run(args: argparse.Namespace) -> int:
     return execute(specs, args, console, chosen.title)
 
 
-def execute(specs, args, console, title: str) -> int:  # type: ignore[no-untyped-def]
+def execute(
+    specs: "list[RunSpec]", args: argparse.Namespace, console: "Console", title: str
+) -> int:
     """Do the runs that are not done yet, show how they go, and say where to look."""
     from trimtab.bench import executors
     from trimtab.bench.display import follow
@@ -70,7 +78,8 @@ def execute(specs, args, console, title: str) -> int:  # type: ignore[no-untyped
         executor = executors.processes(min(args.workers, max(1, len(waiting))), args.threads)
     else:
         executor = executors.here(args.threads)
-    failed = follow(executor(waiting, store) if waiting else iter(()), len(waiting), console)
+    results = executor(waiting, store) if waiting else iter(())
+    failed = follow(results, len(waiting), max(1, args.workers), console)
     for result in failed:
         console.print(f"[red]failed[/] {result.spec.command}\n  {result.error}", soft_wrap=True)
     console.print(f"Results are in {args.store}; see them with: trimtab report {args.store}")
