@@ -1,12 +1,11 @@
 """Images by the words of a spec: ``fashion_mnist``, or ``imagenet_c(images=5000)``."""
 
-import importlib
 import os
 from pathlib import Path
 from typing import Any
 
-from trimtab.core.spec import call_by_name, terms, unknown
-from trimtab.streams.data import DATASETS, LabelledImages
+from trimtab.core.spec import call_by_name, terms
+from trimtab.streams.data import LabelledImages, loader
 
 FOLDERS = {
     "cifar10_c": "CIFAR-10-C",
@@ -37,12 +36,11 @@ def open_data(words: str) -> Any:
     term, *rest = terms(words)
     if rest:
         raise ValueError(f"data reads 'name' or 'name(option=value)', got {words!r}")
-    if term.name not in DATASETS:
-        raise ValueError(unknown("data", term.name, DATASETS))
+    found = loader(term.name)
     options = dict(term.arguments)
     if term.name in FOLDERS:
         options.setdefault("root", data_folder() / FOLDERS[term.name])
-    return call_by_name("data", {term.name: _loader(DATASETS[term.name])}, term.name, options)
+    return call_by_name("data", {term.name: found}, term.name, options)
 
 
 def open_source_data(words: str) -> LabelledImages:
@@ -51,10 +49,5 @@ def open_source_data(words: str) -> LabelledImages:
     if name not in SOURCE_PARTS:
         known = ", ".join(SOURCE_PARTS)
         raise ValueError(f"no source images are known for {name}; there are some for {known}")
-    images: LabelledImages = _loader(DATASETS[name])(part=SOURCE_PARTS[name])
+    images: LabelledImages = loader(name)(part=SOURCE_PARTS[name])
     return images
-
-
-def _loader(home: str) -> Any:
-    module, function = home.split(":")
-    return getattr(importlib.import_module(module), function)

@@ -37,21 +37,15 @@ def _rows(what: str) -> dict[str, str]:
 
 
 def _stream_rows(what: str) -> dict[str, str]:
-    import importlib
-
     from trimtab.streams.corruptions import CORRUPTIONS
-    from trimtab.streams.data import DATASETS
+    from trimtab.streams.data import DATASETS, loader
     from trimtab.streams.scenarios import SCENARIOS
 
     if what == "scenarios":
         return {name: _summary(item) for name, item in SCENARIOS.items()}
     if what == "corruptions":
         return {name: _summary(item) for name, item in CORRUPTIONS.items()}
-    homes = {name: home.split(":") for name, home in DATASETS.items()}
-    return {
-        name: _summary(getattr(importlib.import_module(module), function))
-        for name, (module, function) in homes.items()
-    }
+    return {name: _summary(loader(name)) for name in DATASETS}
 
 
 def _summary(item: object) -> str:

@@ -14,7 +14,7 @@ from torch import Tensor
 from trimtab.core import component as roles
 from trimtab.core import inputs as input_rules
 from trimtab.core import state as state_files
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.backbone import Backbone, Prediction, Tensors, joined
 from trimtab.core.counters import Counters
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy, tracking
 from trimtab.core.window import Window
@@ -204,11 +204,7 @@ class Adapter:
     def _forward_in_parts(self, inputs: Tensor, policy: NormPolicy) -> Prediction:
         parts = inputs.split(self.micro_batch or len(inputs))
         predictions = [self._forward(part, None, policy) for part in parts]
-        if len(predictions) == 1:
-            return predictions[0]
-        logits = torch.cat([p.logits for p in predictions])
-        features = [p.features for p in predictions if p.features is not None]
-        return Prediction(logits, torch.cat(features) if features else None)
+        return predictions[0] if len(predictions) == 1 else joined(predictions)
 
     # ---------------------------------------------------------------- learning
 

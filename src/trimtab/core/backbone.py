@@ -64,6 +64,13 @@ class Prediction(NamedTuple):
         return Prediction(self.logits.detach(), features)
 
 
+def joined(parts: list[Prediction]) -> Prediction:
+    """One prediction of all samples; features only where every part has them."""
+    logits = torch.cat([part.logits for part in parts])
+    features = [part.features for part in parts if part.features is not None]
+    return Prediction(logits, torch.cat(features) if len(features) == len(parts) else None)
+
+
 @dataclass(frozen=True)
 class Fingerprint:
     """What tells backbones apart: class, names and shapes of tensors, values of tensors."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from trimtab.core.backbone import Prediction, Tensors
+from trimtab.core.backbone import Prediction, Tensors, joined
 
 
 @dataclass
@@ -38,8 +38,8 @@ class Window:
         """The predictions of the window once this one has arrived."""
         if self.size is None or self.recent is None:
             return prediction
-        joined = _joined([self.recent, prediction])
-        return joined.rows(slice(-max(self.size, len(prediction.logits)), None))
+        both = joined([self.recent, prediction])
+        return both.rows(slice(-max(self.size, len(prediction.logits)), None))
 
     def collect(self, inputs: Tensor, prediction: Prediction) -> None:
         """Let samples wait for the next update."""
@@ -48,7 +48,7 @@ class Window:
 
     def release(self) -> tuple[Tensor, Prediction]:
         """All that waits, which then waits no longer."""
-        inputs, prediction = torch.cat(self.inputs), _joined(self.predictions)
+        inputs, prediction = torch.cat(self.inputs), joined(self.predictions)
         self.inputs, self.predictions = [], []
         return inputs, prediction
 
@@ -80,13 +80,7 @@ class Window:
             ]
 
     def _waiting(self) -> Prediction | None:
-        return _joined(self.predictions) if self.predictions else None
-
-
-def _joined(parts: list[Prediction]) -> Prediction:
-    logits = torch.cat([part.logits for part in parts])
-    features = [part.features for part in parts if part.features is not None]
-    return Prediction(logits, torch.cat(features) if len(features) == len(parts) else None)
+        return joined(self.predictions) if self.predictions else None
 
 
 def _prediction(state: Tensors, name: str) -> Prediction | None:

@@ -1,7 +1,7 @@
 """Labelled images, and the datasets that can be loaded by name."""
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -87,8 +87,13 @@ DATASETS: dict[str, str] = {
 
 def load(name: str, **options: Any) -> Any:
     """The named dataset: ``LabelledImages``, or ``Domains`` where it brings its own."""
+    return loader(name)(**options)
+
+
+def loader(name: str) -> Callable[..., Any]:
+    """The function that loads the named dataset."""
     module, function = DATASETS[choice("dataset", name, DATASETS)].split(":")
-    return getattr(importlib.import_module(module), function)(**options)
+    return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
 
 
 def _check_pixels(images: npt.NDArray[Any]) -> None:
