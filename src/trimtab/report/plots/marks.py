@@ -55,11 +55,12 @@ def marks(tables: Iterable[Table]) -> dict[Row, Mark]:
     """A mark for each method; the source model is a grey dashed line."""
     rows = list(dict.fromkeys(row for table in tables for row in table.rows))
     methods = [row for row in rows if not row.is_source]
-    found = {row: _mark(index) for index, row in enumerate(methods)}
+    found = {row: nth_mark(index) for index, row in enumerate(methods)}
     return found | {row: Mark("source", "grey", "4 3", "circle") for row in rows if row.is_source}
 
 
-def _mark(index: int) -> Mark:
+def nth_mark(index: int) -> Mark:
+    """The looks of the method at a place in the order."""
     rounds, colour = divmod(index, COLOURS)
     return Mark(
         f"m{index}", f"c{colour}", DASHES[rounds % len(DASHES)], SHAPES[index % len(SHAPES)]

@@ -1,0 +1,57 @@
+"""Methods by networks in one setting: the paper's main tables, and what they claim."""
+
+from collections.abc import Sequence
+
+from trimtab.report.published import published_error
+from trimtab.reproduce.analysis import Claim, Number, NumberTable, compare
+from trimtab.reproduce.findings import Findings
+
+
+def settings_table(findings: Findings, scenario: str) -> NumberTable:
+    """Errors of every method on every network, with the published ones beside them."""
+    here = findings.where(scenario=scenario)
+    networks = here.distinct("model")
+    rows = [
+        (method, tuple(error_of(here, method, network) for network in networks))
+        for method in here.distinct("method")
+    ]
+    title = f"Error in % on {findings.setup.data}, {scenario}"
+    return NumberTable(title, tuple(networks), tuple(rows))
+
+
+def error_of(findings: Findings, method: str, network: str) -> Number:
+    """The error of a method on a network, in the one scenario of these findings."""
+    found = findings.where(method=method, model=network)
+    spec = found.results[0].spec if found.results else None
+    paper = None if spec is None else published_error(spec)
+    return Number(found.mean(), found.spread(), paper)
+
+
+def lower_than_source(findings: Findings, scenario: str, networks: Sequence[str]) -> list[Claim]:
+    """ROID against the source model, a claim for each network."""
+    here = findings.where(scenario=scenario)
+    return [
+        compare(
+            f"ROID is no worse than the source model on {network} ({scenario}).",
+            here.where(method="roid", model=network).mean(),
+            here.where(method="source", model=network).mean(),
+            ("ROID", "source"),
+        )
+        for network in networks
+    ]
+
+
+def best_of_all(findings: Findings, scenario: str, network: str) -> Claim:
+    """ROID against the best other method."""
+    here = findings.where(scenario=scenario, model=network)
+    errors = {
+        method: error
+        for method in here.distinct("method")
+        if (error := here.where(method=method).mean()) is not None
+    }
+    own = errors.pop("roid", None)
+    text = f"ROID has the lowest error of all methods on {network} ({scenario})."
+    if own is None or not errors:
+        return Claim(text, None)
+    rival = min(errors, key=lambda method: errors[method])
+    return compare(text, own, errors[rival], ("ROID", f"the next best, {rival},"))
