@@ -26,6 +26,8 @@ from trimtab.components.source_ensembling import SourceEnsembling
 from trimtab.components.source_replay import SourceReplay
 from trimtab.components.stochastic_restore import StochasticRestore
 from trimtab.components.structure_dependence import StructureDependence
+from trimtab.components.temporal_prior import TemporalPrior
+from trimtab.components.view_temperature import ViewTemperature
 from trimtab.core.component import Component
 from trimtab.core.method import Method
 from trimtab.core.spec import call_by_name, terms
@@ -49,6 +51,7 @@ from trimtab.methods.santa import santa
 from trimtab.methods.sar import sar
 from trimtab.methods.source import source
 from trimtab.methods.tent import tent
+from trimtab.methods.trimtab import trimtab
 
 METHODS: Mapping[str, Callable[..., Method]] = MappingProxyType(
     {
@@ -72,6 +75,7 @@ METHODS: Mapping[str, Callable[..., Method]] = MappingProxyType(
         "sar": sar,
         "source": source,
         "tent": tent,
+        "trimtab": trimtab,
     }
 )
 
@@ -100,6 +104,8 @@ COMPONENTS: Mapping[str, Callable[..., Component]] = MappingProxyType(
         "source_replay": SourceReplay,
         "stochastic_restore": StochasticRestore,
         "structure_dependence": StructureDependence,
+        "temporal_prior": TemporalPrior,
+        "view_temperature": ViewTemperature,
     }
 )
 
