@@ -16,10 +16,10 @@ LEAST_EVIDENCE = 1e-5
 """Of a class relative to the likeliest one, so that no sample alone can rule a class out."""
 LEAST_TRUST = 1e-3
 """Below it predictions are left exactly as they are."""
-FIRST_CAUTION = 16.0
-"""Nats that correlation lags behind at first, while bias and correlation look alike."""
-DOUBT_SAMPLES = 128.0
-"""Batch norms take samples for correlated until about so many have shown that they are not."""
+DOUBT_SAMPLES = 320.0
+"""Batch norms take samples for correlated until about so many have shown that they are not,"""
+FIRST_SAMPLES = 64.0
+"""and begin as if so many had."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class TemporalPrior(OutputRule, NormRule):
         return {
             "histogram": uniform,
             "beliefs": uniform.repeat(len(STAYS), 1),
-            "log_likelihoods": -FIRST_CAUTION * self._acts(uniform),
+            "log_likelihoods": torch.zeros(len(STAYS), device=start.device),
             "seen": torch.zeros((), device=start.device),
         }
 
@@ -112,13 +112,17 @@ class TemporalPrior(OutputRule, NormRule):
         if self.stored_samples is None or not policy.couples_samples:
             return policy
         stay = float(self._trust(memory) @ memory["beliefs"].new_tensor(STAYS))
-        alone = (1 - stay) * (1 - DOUBT_SAMPLES / (DOUBT_SAMPLES + float(memory["seen"])))
-        if policy.keep_weight:  # statistics that follow the stream move so much slower
-            weights = alone * policy.batch_weight, alone * policy.keep_weight
-            return replace(policy, batch_weight=weights[0], keep_weight=weights[1])
+        shown = float(memory["seen"]) + FIRST_SAMPLES
+        alone = (1 - stay) * shown / (shown + DOUBT_SAMPLES)
+        # statistics that follow the stream move slower; those of a batch count as fewer samples
         counted = 1 + (samples - 1) * alone
-        weight = counted / (counted + self.stored_samples)
-        return replace(policy, batch_weight=weight * policy.batch_weight)
+        share = alone if policy.keep_weight else counted / (counted + self.stored_samples)
+        return replace(
+            policy,
+            batch_weight=share * policy.batch_weight,
+            keep_weight=share * policy.keep_weight,
+            differentiable=False,  # constants for the gradient, which is as good and much faster
+        )
 
 
 def evidence_of(log_probs: Tensor, fresh: Tensor) -> Tensor:
