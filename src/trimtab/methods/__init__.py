@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from trimtab.components.augmentation_consistency import AugmentationConsistency
+from trimtab.components.cautious_updates import CautiousUpdates
 from trimtab.components.certainty_diversity import CertaintyDiversity
 from trimtab.components.class_balanced_memory import ClassBalancedMemory
 from trimtab.components.entropy import Entropy
@@ -82,6 +83,7 @@ METHODS: Mapping[str, Callable[..., Method]] = MappingProxyType(
 COMPONENTS: Mapping[str, Callable[..., Component]] = MappingProxyType(
     {
         "augmentation_consistency": AugmentationConsistency,
+        "cautious_updates": CautiousUpdates,
         "certainty_diversity": CertaintyDiversity,
         "class_balanced_memory": ClassBalancedMemory,
         "entropy": Entropy,

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from trimtab.augment import ColorAffineFlip
 from trimtab.components.augmentation_consistency import AugmentationConsistency
+from trimtab.components.cautious_updates import CautiousUpdates
 from trimtab.components.certainty_diversity import CertaintyDiversity
 from trimtab.components.soft_likelihood_ratio import SoftLikelihoodRatio
 from trimtab.components.source_ensembling import SourceEnsembling
@@ -53,6 +54,7 @@ def trimtab(
         AugmentationConsistency(augment),
         CertaintyDiversity(),
         SourceEnsembling(0.99),
+        CautiousUpdates(),
         ViewTemperature(augment),
         TemporalPrior(stored_samples=STORED_SAMPLES),
     )

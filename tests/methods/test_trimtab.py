@@ -1,0 +1,53 @@
+"""The preset, from end to end."""
+
+import pytest
+import torch
+from torch import Tensor
+
+import trimtab
+from reference import nets
+
+
+def test_it_learns_what_roid_learns_where_there_is_no_batch_norm(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    roid, preset = (
+        trimtab.adapt(nets.trained("gn", recorded), name) for name in ("roid", "trimtab")
+    )
+    for batch in images.repeat(2, 1, 1, 1).split(96):
+        roid(batch)
+        preset(batch)
+    assert roid.counters == preset.counters
+    assert all(torch.equal(p, preset.params[name]) for name, p in roid.params.items())
+
+
+@pytest.mark.parametrize("window", [None, 8])
+@pytest.mark.parametrize("micro_batch", [None, 4])
+def test_it_works_with_windows_and_micro_batches(
+    model: nets.Net, images: Tensor, window: int | None, micro_batch: int | None
+) -> None:
+    adapter = trimtab.adapt(model, "trimtab", window=window, micro_batch=micro_batch)
+    for batch in images.split(12):
+        assert adapter(batch).isfinite().all()
+    assert adapter.counters.updates > 0
+
+
+def test_single_samples_leave_a_batch_norm_network_near_its_source(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    model = nets.trained("bn", recorded)
+    adapter, source = trimtab.adapt(model, "trimtab"), trimtab.adapt(model, "source")
+    same = [bool(adapter(x).argmax() == source(x).argmax()) for x in images.split(1)]
+    assert sum(same) > 0.8 * len(same)
+
+
+def test_batch_norms_trust_a_batch_more_as_samples_show_to_be_independent(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    adapter = trimtab.adapt(nets.trained("bn", recorded), "trimtab")
+    adapter.predict(images[:16])
+    first = adapter._norm_for(16).batch_weight
+    mixed = images[torch.randperm(len(images), generator=torch.Generator().manual_seed(0))]
+    for batch in mixed.split(16):
+        adapter(batch)
+    assert 0 < first < adapter._norm_for(16).batch_weight < 1
