@@ -12,11 +12,11 @@ from trimtab.sticky_chain import smooth
 
 STAYS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99)
 """Probabilities that a class stays from one sample to the next, all weighed against each other."""
-LEAST_EVIDENCE = 1e-5
-"""Of a class relative to the likeliest one, so that no sample alone can rule a class out."""
+LEAST_EVIDENCE = 0.01
+"""Of a class relative to the likeliest one: a sure mistake must not end a run of its own."""
 LEAST_TRUST = 1e-3
 """Below it predictions are left exactly as they are."""
-DOUBT_SAMPLES = 320.0
+DOUBT_SAMPLES = 128.0
 """Batch norms take samples for correlated until about so many have shown that they are not,"""
 FIRST_SAMPLES = 64.0
 """and begin as if so many had."""
@@ -43,8 +43,8 @@ class TemporalPrior(OutputRule, NormRule):
             the method.
     """
 
-    min_stay: float = 0.7
-    caution: float = 8.0
+    min_stay: float = 0.85
+    caution: float = 12.0
     memory: float = 256.0
     samples_per_class: float = 100.0
     stored_samples: float | None = None
@@ -111,7 +111,11 @@ class TemporalPrior(OutputRule, NormRule):
     def norm(self, policy: NormPolicy, samples: int, memory: Tensors) -> NormPolicy:
         if self.stored_samples is None or not policy.couples_samples:
             return policy
-        stay = float(self._trust(memory) @ memory["beliefs"].new_tensor(STAYS))
+        stays = memory["beliefs"].new_tensor(STAYS)
+        # Independent or correlated: what lies between is what wrong statistics make of the latter.
+        between = (stays > 0) & (stays <= self.min_stay)
+        odds = memory["log_likelihoods"].masked_fill(between, -torch.inf).softmax(0)
+        stay = float(odds @ stays)
         shown = float(memory["seen"]) + FIRST_SAMPLES
         alone = (1 - stay) * shown / (shown + DOUBT_SAMPLES)
         # statistics that follow the stream move slower; those of a batch count as fewer samples
