@@ -41,13 +41,22 @@ def test_single_samples_leave_a_batch_norm_network_near_its_source(
     assert sum(same) > 0.8 * len(same)
 
 
-def test_batch_norms_trust_a_batch_more_as_samples_show_to_be_independent(
+def test_batch_norms_trust_independent_samples_more_than_correlated_ones(
     recorded: dict[str, Tensor], images: Tensor
 ) -> None:
     adapter = trimtab.adapt(nets.trained("bn", recorded), "trimtab")
-    adapter.predict(images[:16])
-    first = adapter._norm_for(16).batch_weight
-    mixed = images[torch.randperm(len(images), generator=torch.Generator().manual_seed(0))]
-    for batch in mixed.split(16):
-        adapter(batch)
-    assert 0 < first < adapter._norm_for(16).batch_weight < 1
+    adapter(images[:16])
+    weights = []
+    for likeliest in (0, -1):
+        adapter.memory["temporal_prior"]["log_likelihoods"].zero_()[likeliest] = 50
+        weights.append(adapter._norm_for(64).batch_weight)
+    assert 0 < 2 * weights[1] < weights[0] < 1
+
+
+@pytest.mark.parametrize("switch", ["temperature", "prior", "adaptive_norm", "cautious"])
+def test_every_idea_can_be_left_out(model: nets.Net, images: Tensor, switch: str) -> None:
+    whole, without = trimtab.build("trimtab"), trimtab.build("trimtab", **{switch: False})
+    assert whole != without
+    adapter = trimtab.adapt(model, without)
+    for batch in images.split(32):
+        assert adapter(batch).isfinite().all()

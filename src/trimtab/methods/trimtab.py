@@ -13,6 +13,7 @@ from trimtab.components.source_ensembling import SourceEnsembling
 from trimtab.components.temporal_prior import TemporalPrior
 from trimtab.components.view_temperature import ViewTemperature
 from trimtab.core.card import Card
+from trimtab.core.component import Component
 from trimtab.core.method import Method
 from trimtab.core.optimizer import Kind, OptimizerChoice
 
@@ -38,6 +39,10 @@ def trimtab(
     *,
     lr: float | None = None,
     optimizer: Kind | None = None,
+    temperature: bool = True,
+    prior: bool = True,
+    adaptive_norm: bool = True,
+    cautious: bool = True,
     augment: Callable[..., Tensor] | None = None,
 ) -> Method:
     """ROID's learning, honest confidence, and as much trust in neighbours as they deserve.
@@ -46,16 +51,24 @@ def trimtab(
         lr: Learning rate; by default 1e-3 with Adam, 2.5e-4 with SGD.
         optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
             0.9 for larger ones.
+        temperature: Soften or sharpen outputs by what augmented views say of their confidence.
+        prior: Smooth outputs along time where classes are correlated.
+        adaptive_norm: Let batch norms trust a batch by how many independent samples it seems to
+            hold; otherwise they use its statistics alone. Part of the prior, and off without it.
+        cautious: Let updates from few samples count for little.
         augment: Makes the augmented view; by default colour jitter, affine warp and flip.
     """
     augment = augment or ColorAffineFlip()
-    components = (
+    components: list[Component] = [
         SoftLikelihoodRatio(),
         AugmentationConsistency(augment),
         CertaintyDiversity(),
         SourceEnsembling(0.99),
-        CautiousUpdates(),
-        ViewTemperature(augment),
-        TemporalPrior(stored_samples=STORED_SAMPLES),
-    )
-    return Method(components, optimizer=OptimizerChoice(optimizer, lr))
+    ]
+    if cautious:
+        components.append(CautiousUpdates())
+    if temperature:
+        components.append(ViewTemperature(augment))
+    if prior:
+        components.append(TemporalPrior(stored_samples=STORED_SAMPLES if adaptive_norm else None))
+    return Method(tuple(components), optimizer=OptimizerChoice(optimizer, lr))
