@@ -18,7 +18,7 @@ LEAST_TRUST = 1e-3
 """Below it predictions are left exactly as they are."""
 DOUBT_SAMPLES = 128.0
 """Batch norms take samples for correlated until about so many have shown that they are not,"""
-FIRST_SAMPLES = 64.0
+FIRST_SAMPLES = 32.0
 """and begin as if so many had."""
 
 
@@ -44,7 +44,7 @@ class TemporalPrior(OutputRule, NormRule):
     """
 
     min_stay: float = 0.85
-    caution: float = 12.0
+    caution: float = 8.0
     memory: float = 256.0
     samples_per_class: float = 100.0
     stored_samples: float | None = None
