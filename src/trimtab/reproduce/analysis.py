@@ -66,11 +66,16 @@ class NumberTable:
 
 @dataclass(frozen=True)
 class Figure:
-    """A plot with its title and a sentence on how to read it."""
+    """A plot with its title and a sentence on how to read it.
+
+    Args:
+        wide: Whether it needs half of the page's width instead of a third.
+    """
 
     title: str
     caption: str
     content: Markup
+    wide: bool = False
 
 
 @dataclass(frozen=True)
