@@ -33,10 +33,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="a network instead of the data's own; may be given several times",
     )
+    parser.add_argument(
+        "--quick", action="store_true", help="few images, one seed, fewer methods; as in 'claims'"
+    )
     parser.add_argument("--images", type=int, help="images a domain")
     parser.add_argument("--batch-size", type=int, help="images a batch")
     parser.add_argument("--seeds", type=int, nargs="+", help="a run for each")
-    parser.add_argument("--out", type=Path, help="the page (default: STORE/reproduce-NAME.html)")
+    parser.add_argument(
+        "--out", type=Path, help="the page, .html or .md (default: STORE/reproduce-NAME.html)"
+    )
     add_execution_arguments(parser)
 
 
@@ -65,7 +70,7 @@ def _setup(args: argparse.Namespace) -> "Setup":
     from trimtab.reproduce.setup import setup_for, small
 
     setup = setup_for(args.data, args.model)
-    if args.name == CLAIMS:
+    if args.quick or args.name == CLAIMS:
         setup = small(setup)
     given: dict[str, Any] = {
         "images_per_domain": args.images,
@@ -107,6 +112,7 @@ def _show(
 ) -> None:
     from trimtab.core.files import write_whole
     from trimtab.reproduce.conduct import findings
+    from trimtab.reproduce.markdown import markdown
     from trimtab.reproduce.page import page
     from trimtab.reproduce.terminal import show
 
@@ -117,38 +123,44 @@ def _show(
     for name, (experiment, analysis) in found.items():
         show(name, experiment, analysis, console, tables=args.name != CLAIMS)
     path = args.out or Path(args.store) / f"reproduce-{args.name}.html"
-    title = (
-        f"The paper's claims on {setup.data}"
-        if args.name == CLAIMS
-        else (f"{next(iter(experiments.values())).title} on {setup.data}")
-    )
-    write_whole(path, page(title, setup, found).encode())
-    console.print(f"Tables and figures: open {path.resolve()} in a browser.", soft_wrap=True)
+    subject = "The paper's claims" if args.name == CLAIMS else experiments[args.name].title
+    title = f"{subject} on {setup.data}"
+    write = markdown if path.suffix == ".md" else page
+    write_whole(path, write(title, setup, found).encode())
+    console.print(f"Tables and figures are in {path.resolve()}", soft_wrap=True)
 
 
 def _list(args: argparse.Namespace, console: "Console") -> int:
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from trimtab import reproduce
     from trimtab.reproduce.conduct import all_runs, all_studies
     from trimtab.reproduce.duration import Stopwatch
+    from trimtab.reproduce.setup import small
 
     setup = _setup(args)
     with console.status("timing the networks"):
         stopwatch = Stopwatch(setup)
-    table = Table("name", "in the paper", "question", "runs", "minutes here", "needs")
-    for name in reproduce.NAMES:
-        experiment = reproduce.load(name)
-        specs = all_runs([experiment], setup)
-        studies = all_studies([experiment], setup)
+    table = Table(Column("name", no_wrap=True), "what", "in the paper", "runs", "minutes", "needs")
+    experiments = {name: reproduce.load(name) for name in reproduce.NAMES}
+
+    def add(name: str, chosen: "list[Experiment]", used: "Setup", words: tuple[str, ...]) -> None:
+        specs, studies = all_runs(chosen, used), all_studies(chosen, used)
         minutes = stopwatch.minutes(specs, studies, args.workers)
-        count = str(len(specs)) if not studies else f"{len(specs)} + {len(studies)}"
-        table.add_row(
-            name, experiment.paper, experiment.question, count, f"{minutes:.0f}", experiment.needs
-        )
+        count = f"{len(specs)} + {len(studies)}" if studies else str(len(specs))
+        what, paper, needs = words
+        table.add_row(name, what, paper, count, f"{max(1, minutes):.0f}", needs)
+
+    for name, experiment in experiments.items():
+        words = (experiment.title, experiment.paper, experiment.needs)
+        add(name, [experiment], setup, words)
+    words = ("small versions of all, claim by claim", "all of it", "")
+    add(CLAIMS, list(experiments.values()), small(setup), words)
     console.print(table)
     console.print(
-        f"On {setup.data} with {', '.join(setup.networks)}, {args.workers} runs at a time; "
-        f"'trimtab reproduce claims' does small versions of all."
+        f"Minutes are estimated from a short look at this machine, for {setup.data} with "
+        f"{', '.join(setup.networks)}, {args.workers} runs at a time; each goes on where it was "
+        f"stopped. --quick takes a few minutes, and other data need other files: "
+        f"see docs/reproduce.md."
     )
     return 0
