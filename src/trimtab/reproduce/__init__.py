@@ -17,6 +17,10 @@ NAMES = (
     "components",
     "ensembling-momentum",
     "generalization",
+    "stream-length",
+    "bias",
+    "diversity",
+    "forgetting",
 )
 """In the order of the paper."""
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-
 from trimtab import methods, models
 from trimtab.bench.data import open_data
 from trimtab.components.source_ensembling import SourceEnsembling
