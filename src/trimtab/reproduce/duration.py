@@ -41,13 +41,17 @@ class Stopwatch:
 
     def minutes(self, specs: Sequence[RunSpec], studies: Sequence[Study], workers: int) -> float:
         """Of all of these, so many at a time."""
-        seconds = sum(self._seconds(spec) for spec in specs) + STUDY_SECONDS * len(studies)
+        seconds = sum(map(self._seconds, specs)) + sum(map(self._study_seconds, studies))
         return seconds / 60 / max(1, workers)
 
     def _seconds(self, spec: RunSpec) -> float:
         multiple = MULTIPLES.get(spec.method, OTHER_MULTIPLE)
         forward = self.forward.get(spec.model) or statistics.fmean(self.forward.values())
         return self._samples(spec) * (self.making + forward * (1 + multiple))
+
+    def _study_seconds(self, study: Study) -> float:
+        forward = statistics.fmean(self.forward.values())
+        return STUDY_SECONDS if study.forwards is None else study.forwards * forward
 
     def _samples(self, spec: RunSpec) -> int:
         visits = {"single": 1, "alternating": 2 * DOMAINS}.get(spec.scenario.partition("(")[0])

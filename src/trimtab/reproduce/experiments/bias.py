@@ -3,7 +3,7 @@
 from trimtab.bench.spec import RunSpec
 from trimtab.report.plots.lines import lines
 from trimtab.reproduce.along import TVD, mean_shares, placed, stream_length
-from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable, compare
+from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable, change, compare
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
 from trimtab.reproduce.setup import Setup
@@ -100,7 +100,7 @@ def _claims(findings: Findings) -> list[Claim]:
     plain = {kind: growth(findings, kind, PLAIN) for kind in (SINGLE, CONTINUAL, MIXED)}
     weighted = {kind: growth(findings, kind, WEIGHTED) for kind in plain}
     return [
-        *(_grows(f"TENT's bias grows ({kind}).", plain[kind]) for kind in (CONTINUAL, MIXED)),
+        *(_grows(kind, plain[kind]) for kind in (CONTINUAL, MIXED)),
         _faster("mixed domains than under changing ones", plain[MIXED], plain[CONTINUAL]),
         _faster("changing domains than under a single one", plain[CONTINUAL], plain[SINGLE]),
         *(_stays(kind, found) for kind, found in weighted.items()),
@@ -120,11 +120,10 @@ def _ends_lower(kind: str, weighted: Growth, plain: Growth) -> Claim:
     return compare(text, lower, higher, ("with", "without"))
 
 
-def _grows(text: str, found: Growth) -> Claim:
-    if found is None:
-        return Claim(text, None)
-    numbers = f"first quarter {found[0]:.1f}, last quarter {found[1]:.1f}"
-    return Claim(text, found[1] > found[0], numbers)
+def _grows(kind: str, found: Growth) -> Claim:
+    first, last = found or (None, None)
+    names = ("first quarter", "last quarter")
+    return change(f"TENT's bias grows ({kind}).", first, last, names, falls=False)
 
 
 def _faster(words: str, one: Growth, other: Growth) -> Claim:

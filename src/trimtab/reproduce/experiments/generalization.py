@@ -1,16 +1,14 @@
 """Figures 1 and 5: adapt to one domain, more or less strongly, and look at all the others."""
 
-import statistics
-from collections.abc import Mapping
-
 from trimtab import models
 from trimtab.bench.spec import RunSpec
 from trimtab.core.optimizer import SMALL_IMAGE_SIDE
 from trimtab.core.spec import terms
 from trimtab.report.plots.matrix import change_matrix
-from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable
+from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable, change
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
+from trimtab.reproduce.places import PLACES, Errors, mean_error
 from trimtab.reproduce.setup import Setup
 from trimtab.reproduce.study import Study
 from trimtab.streams.corruptions import BENCHMARK
@@ -25,11 +23,7 @@ TITLES = {
     "diverse": "diversity-regularised self-training",
 }
 WAYS = {"plain": "", "ensembled": ", with weight ensembling"}
-SOURCE = "clean"
 FULL_COLOUR = 10.0
-
-Errors = Mapping[str, Mapping[str, Mapping[str, float]]]
-"""In %, by domain adapted to, then by loss, ensembling and learning rate, then by domain seen."""
 
 
 def rates(setup: Setup) -> tuple[float, float]:
@@ -111,7 +105,7 @@ def _table(setup: Setup, errors: Errors, moderate: str, strong: str) -> NumberTa
         (
             f"{TITLES[loss]}{WAYS[way]}",
             tuple(
-                Number(_mean(errors, f"{loss}/{way}/{rate}", place))
+                Number(mean_error(errors, f"{loss}/{way}/{rate}", place))
                 for place in PLACES
                 for rate in (moderate, strong)
             ),
@@ -123,59 +117,43 @@ def _table(setup: Setup, errors: Errors, moderate: str, strong: str) -> NumberTa
     return NumberTable(title, columns, tuple(rows))
 
 
-PLACES = ("same domain", "other domains", "source")
-
-
-def _mean(errors: Errors, way: str, place: str) -> float | None:
-    """The mean error over the domains adapted to."""
-    found = [
-        error
-        for domain, ways in errors.items()
-        for other, error in ways[way].items()
-        if place == _place(domain, other)
-    ]
-    return statistics.fmean(found) if found else None
-
-
-def _place(domain: str, other: str) -> str:
-    if other == SOURCE:
-        return PLACES[2]
-    return PLACES[0] if other == domain else PLACES[1]
-
-
 def _claims(errors: Errors, moderate: str, strong: str) -> list[Claim]:
-    claims = []
-    for loss, words in TITLES.items():
-        plain, ensembled = f"{loss}/plain", f"{loss}/ensembled"
-        for place, falls in zip(PLACES, (True, False, False), strict=True):
-            claims.append(
-                _ordered(
-                    f"Adapting more strongly {'lowers' if falls else 'raises'} the error on the "
-                    f"{place} ({words}).",
-                    [_mean(errors, f"{plain}/{rate}", place) for rate in (moderate, strong)],
-                    ("moderate", "strong"),
-                    falls=falls,
-                )
-            )
-        for place in PLACES[1:]:
-            claims.append(
-                _ordered(
-                    f"After strong adaptation, weight ensembling lowers the error on the {place} "
-                    f"({words}).",
-                    [_mean(errors, f"{way}/{strong}", place) for way in (plain, ensembled)],
-                    ("without", "with"),
-                    falls=True,
-                )
-            )
-    return claims
+    return [
+        claim
+        for loss, words in TITLES.items()
+        for claim in (
+            *_stronger(errors, f"{loss}/plain", words, (moderate, strong)),
+            *_ensembled(errors, loss, words, strong),
+        )
+    ]
 
 
-def _ordered(text: str, pair: list[float | None], names: tuple[str, str], *, falls: bool) -> Claim:
-    first, second = pair
-    if first is None or second is None:
-        return Claim(text, None)
-    numbers = f"{names[0]} {first:.1f}, {names[1]} {second:.1f}"
-    return Claim(text, second < first if falls else second > first, numbers)
+def _stronger(errors: Errors, way: str, words: str, pair: tuple[str, str]) -> list[Claim]:
+    return [
+        change(
+            f"Adapting more strongly {'lowers' if falls else 'raises'} the error on the {place} "
+            f"({words}).",
+            mean_error(errors, f"{way}/{pair[0]}", place),
+            mean_error(errors, f"{way}/{pair[1]}", place),
+            ("moderate", "strong"),
+            falls=falls,
+        )
+        for place, falls in zip(PLACES, (True, False, False), strict=True)
+    ]
+
+
+def _ensembled(errors: Errors, loss: str, words: str, rate: str) -> list[Claim]:
+    return [
+        change(
+            f"After strong adaptation, weight ensembling lowers the error on the {place} "
+            f"({words}).",
+            mean_error(errors, f"{loss}/plain/{rate}", place),
+            mean_error(errors, f"{loss}/ensembled/{rate}", place),
+            ("without", "with"),
+            falls=True,
+        )
+        for place in PLACES[1:]
+    ]
 
 
 EXPERIMENT = Experiment(

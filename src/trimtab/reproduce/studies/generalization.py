@@ -25,6 +25,9 @@ LOSSES = (ENTROPY, SUPERVISED, DIVERSE)
 HELD_OUT = 5
 """One in so many images is kept for the evaluation, as in the paper."""
 
+MANY, DOMAINS = 50_000, 16
+"""All images of the largest data, and its domains with the source."""
+
 PULL = 5.0
 """With ensembling, this times the learning rate comes back from the source at each update."""
 
@@ -68,6 +71,12 @@ def measure(
         for name, error in _errors(streams, shown).items():
             errors[name][other] = error
     return {"errors": errors, "adapted_to": len(adapted), "held_out": len(held_out)}
+
+
+def forwards(*, rates: Sequence[float], images: int | None, **_: Any) -> int:
+    """Plain passes of a sample that take about as long, an update counting as three."""
+    ways = len(LOSSES) * 2 * len(rates)
+    return ways * (images or MANY) * (3 * (HELD_OUT - 1) + DOMAINS) // HELD_OUT
 
 
 def recipe(loss: str, ensembled: bool, rate: float, answers: Answers) -> Method:
