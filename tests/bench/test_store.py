@@ -31,7 +31,8 @@ def test_a_result_without_classes_along_the_stream_still_reads(tmp_path: Path) -
     RunStore(tmp_path).put(result)
     (tmp_path / "runs" / f"{result.spec.id}.json").write_text(json.dumps(values))
     (older,) = RunStore(tmp_path)
-    assert older.scores is not None and result.scores is not None
+    assert older.scores is not None
+    assert result.scores is not None
     assert older.scores == replace(result.scores, predicted_along=[])
 
 

@@ -126,5 +126,5 @@ EXPERIMENT = Experiment(
     question="What do methods forget of the source while they adapt?",
     runs=runs,
     analyse=analyse,
-    needs="clean images of the corrupted ones",
+    needs="clean images, such as imagenet_c(clean='imagenet')",
 )

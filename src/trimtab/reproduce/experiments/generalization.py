@@ -163,5 +163,5 @@ EXPERIMENT = Experiment(
     runs=runs,
     analyse=analyse,
     studies=studies,
-    needs="corrupted images",
+    needs="corrupted images; for the source clean ones: imagenet_c(clean='imagenet')",
 )
