@@ -12,6 +12,7 @@ from trimtab.streams.corruptions import BENCHMARK
 PLAIN, WEIGHTED = "tent", "tent + certainty_diversity"
 TITLES = {PLAIN: "TENT", WEIGHTED: "TENT with the weighting"}
 SINGLE, CONTINUAL, MIXED = "single domain", "continual", "mixed"
+FEW_SINGLE = ("gaussian_noise", "snow")
 ROUNDS = 4
 LINE_POINTS = 12
 """Shorter parts of a stream would show little but noise."""
@@ -28,7 +29,7 @@ def scenarios(setup: Setup) -> dict[str, list[tuple[str, int | None]]]:
     """
     images = setup.images_per_domain
     half, twice = (None, None) if images is None else (max(1, images // 2), 2 * images)
-    domains = BENCHMARK[::7] if setup.quick else BENCHMARK[::3]
+    domains = FEW_SINGLE if setup.quick else BENCHMARK
     single = [f"single(domain={domain!r}, rounds={len(BENCHMARK)})" for domain in domains]
     return {
         SINGLE: [(words, twice) for words in single],

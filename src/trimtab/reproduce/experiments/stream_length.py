@@ -8,7 +8,7 @@ from trimtab.reproduce.findings import Findings
 from trimtab.reproduce.setup import Setup
 
 SCENARIO = "continual"
-METHODS = ("source", "bn1", "tent", "eata", "eta", "sar", "cotta", "rotta", "roid")
+METHODS = ("source", "bn1", "tent", "eata", "sar", "cotta", "rotta", "roid")
 FEW_METHODS = ("source", "tent", "eata", "roid")
 ALL_IMAGES = (1000, 2500, 5000, None)
 """Images a domain where the data are files of at least 10,000 each."""
