@@ -2,6 +2,7 @@
 
 from trimtab.bench.spec import RunSpec
 from trimtab.report.plots.lines import lines
+from trimtab.report.plots.scale import span
 from trimtab.reproduce.along import TVD, mean_shares, placed, stream_length
 from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable, change, compare
 from trimtab.reproduce.experiment import Experiment
@@ -64,8 +65,7 @@ def analyse(findings: Findings) -> Analysis:
         ("first quarter", "last quarter"),
         tuple(rows),
     )
-    figures = [figure for method in TITLES if (figure := _figure(findings, method)) is not None]
-    return Analysis([table], figures, _claims(findings))
+    return Analysis([table], _figures(findings), _claims(findings))
 
 
 def growth(findings: Findings, kind: str, method: str) -> Growth:
@@ -81,7 +81,23 @@ def growth(findings: Findings, kind: str, method: str) -> Growth:
     return first, last
 
 
-def _figure(findings: Findings, method: str) -> Figure | None:
+def _figures(findings: Findings) -> list[Figure]:
+    """A plot for TENT as it is and one with the weighting, both of the same height."""
+    drawn = {method: _lines(findings, method) for method in TITLES}
+    values = [y for shown in drawn.values() for points in shown.values() for _, y in points]
+    caption = "Total variation distance of predicted and true classes along the stream."
+    return [
+        Figure(
+            TITLES[method],
+            caption,
+            lines(shown, "samples", "distance in %", limits=span([0.0, *values])),
+        )
+        for method, shown in drawn.items()
+        if shown
+    ]
+
+
+def _lines(findings: Findings, method: str) -> dict[str, list[tuple[float, float]]]:
     drawn = {}
     for kind, streams in scenarios(findings.setup).items():
         for words, images in streams:
@@ -90,11 +106,7 @@ def _figure(findings: Findings, method: str) -> Figure | None:
             name = words.split("'")[1].replace("_", " ") + " alone" if kind == SINGLE else kind
             if values:
                 drawn[name] = placed(values, stream_length(found))
-    if not drawn:
-        return None
-    caption = "Total variation distance of predicted and true classes along the stream."
-    limits = (0.0, max(40.0, *(y for points in drawn.values() for _, y in points)))
-    return Figure(TITLES[method], caption, lines(drawn, "samples", "distance in %", limits=limits))
+    return drawn
 
 
 def _claims(findings: Findings) -> list[Claim]:
