@@ -30,7 +30,7 @@ def analyse(findings: Findings) -> Analysis:
     rows = [(method, _numbers(findings.where(method=method))) for method in methods]
     table = NumberTable(
         f"Error in % on {setup.data}, each domain followed by clean images, {setup.main}",
-        ("clean images", "domains", "clean, first 5 visits", "clean, last 5 visits"),
+        ("clean images", "domains", "clean, first third", "clean, last third"),
         tuple(rows),
     )
     figures = [
