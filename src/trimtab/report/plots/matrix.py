@@ -39,20 +39,22 @@ def change_matrix(title: str, values: Values, columns: Sequence[str], full: floa
     return _drawing(title, size, *heads, *names, *fields)
 
 
-def share_matrix(title: str, values: Values, columns: Sequence[str], axis: str) -> Markup:
+def share_matrix(
+    title: str, values: Values, columns: Sequence[str], axis: str, full: float
+) -> Markup:
     """Shares of a whole in %, from pale to strong; columns are too many for names.
 
     Args:
         axis: What the columns run along.
+        full: A share of so many % has the strongest colour.
     """
     left, width = _names_width(values), max(3.0, min(27.0, 360 / max(1, len(columns))))
     height = max(3.0, min(16.0, 260 / max(1, len(values))))
-    most = max((value for found in values.values() for value in found.values()), default=1.0)
     fields = [
         _field(
             f"{row}, {column}: {value:.0f} %",
             "cooler",
-            0.04 + 0.9 * value / max(most, 1e-9),
+            0.04 + 0.9 * min(1.0, value / full),
             (left + width * x, 2 + height * y, width, height),
         )
         for y, (row, found) in enumerate(values.items())

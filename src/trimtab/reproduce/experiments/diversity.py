@@ -16,6 +16,8 @@ from trimtab.reproduce.findings import Findings
 from trimtab.reproduce.setup import Setup
 
 SCENARIO = "continual"
+FULL_COLOUR = 4.0
+"""A class that comes so many times as often as if all were equal has the strongest colour."""
 
 
 def runs(setup: Setup) -> list[RunSpec]:
@@ -91,12 +93,12 @@ def _figure(method: str, scores: Scores) -> Figure:
     }
     title = f"Predictions of {method}"
     content = together(
-        share_matrix(title, shares, columns, "along the stream"),
+        share_matrix(title, shares, columns, "along the stream", FULL_COLOUR * 100 / groups),
         histogram(f"{title}, last domain", last_domain(scores), "classes, last domain"),
     )
     caption = (
-        "Above, the share of each class along the stream, darker is more; below, in its last "
-        "domain, dashed the height of equal shares."
+        "Above, the share of each class along the stream, strongest from four times an equal "
+        "share; below, in the last domain, dashed an equal share."
     )
     return Figure(title, caption, content)
 
