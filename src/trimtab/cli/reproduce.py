@@ -33,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="a network instead of the data's own; may be given several times",
     )
+    parser.add_argument(
+        "--quick", action="store_true", help="few images, one seed, fewer methods; as in 'claims'"
+    )
     parser.add_argument("--images", type=int, help="images a domain")
     parser.add_argument("--batch-size", type=int, help="images a batch")
     parser.add_argument("--seeds", type=int, nargs="+", help="a run for each")
@@ -65,7 +68,7 @@ def _setup(args: argparse.Namespace) -> "Setup":
     from trimtab.reproduce.setup import setup_for, small
 
     setup = setup_for(args.data, args.model)
-    if args.name == CLAIMS:
+    if args.quick or args.name == CLAIMS:
         setup = small(setup)
     given: dict[str, Any] = {
         "images_per_domain": args.images,
@@ -127,28 +130,36 @@ def _show(
 
 
 def _list(args: argparse.Namespace, console: "Console") -> int:
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from trimtab import reproduce
     from trimtab.reproduce.conduct import all_runs, all_studies
     from trimtab.reproduce.duration import Stopwatch
+    from trimtab.reproduce.setup import small
 
     setup = _setup(args)
     with console.status("timing the networks"):
         stopwatch = Stopwatch(setup)
-    table = Table("name", "in the paper", "question", "runs", "minutes here", "needs")
-    for name in reproduce.NAMES:
-        experiment = reproduce.load(name)
-        specs = all_runs([experiment], setup)
-        studies = all_studies([experiment], setup)
+    table = Table(Column("name", no_wrap=True), "what", "in the paper", "runs", "minutes", "needs")
+    experiments = {name: reproduce.load(name) for name in reproduce.NAMES}
+
+    def add(name: str, chosen: "list[Experiment]", used: "Setup", words: tuple[str, ...]) -> None:
+        specs, studies = all_runs(chosen, used), all_studies(chosen, used)
         minutes = stopwatch.minutes(specs, studies, args.workers)
-        count = str(len(specs)) if not studies else f"{len(specs)} + {len(studies)}"
-        table.add_row(
-            name, experiment.paper, experiment.question, count, f"{minutes:.0f}", experiment.needs
-        )
+        count = f"{len(specs)} + {len(studies)}" if studies else str(len(specs))
+        what, paper, needs = words
+        table.add_row(name, what, paper, count, f"{max(1, minutes):.0f}", needs)
+
+    for name, experiment in experiments.items():
+        words = (experiment.title, experiment.paper, experiment.needs)
+        add(name, [experiment], setup, words)
+    words = ("small versions of all, claim by claim", "all of it", "")
+    add(CLAIMS, list(experiments.values()), small(setup), words)
     console.print(table)
     console.print(
-        f"On {setup.data} with {', '.join(setup.networks)}, {args.workers} runs at a time; "
-        f"'trimtab reproduce claims' does small versions of all."
+        f"Minutes are estimated from a short look at this machine, for {setup.data} with "
+        f"{', '.join(setup.networks)}, {args.workers} runs at a time; each goes on where it was "
+        f"stopped. --quick takes a few minutes, and other data need other files: "
+        f"see docs/reproduce.md."
     )
     return 0

@@ -32,6 +32,7 @@ class Stopwatch:
         torch.set_num_threads(1)
         try:
             self.images = open_data(setup.data)
+            self._making()  # the first images of a process take longer
             self.making = self._making()
         except OSError:
             self.images = None

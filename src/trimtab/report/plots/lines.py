@@ -1,14 +1,18 @@
 """Any numbers against any other ones: a line each, with its own legend."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from trimtab.report.markup import Markup, element, shortened, together
-from trimtab.report.plots.frame import across, plot, upward
+from trimtab.report.plots.frame import Axis, across, plot, upward
 from trimtab.report.plots.marks import Mark, nth_mark
 from trimtab.report.plots.scale import doubling_span, span
 
 Points = Sequence[tuple[float, float]]
 SOURCE = "source"
+
+FEW_TICKS = 8
+"""Up to so many places of points are written at a doubling axis, instead of powers of two."""
 
 
 def lines(
@@ -31,6 +35,9 @@ def lines(
     places = [x for points in drawn.values() for x, _ in points]
     low, high = doubling_span(places) if doubling else (min(places), max(places))
     x = across(x_name, low, high if high > low else low + 1, doubling=doubling)
+    marked = sorted(set(places))
+    if doubling and len(marked) <= FEW_TICKS:
+        x = Axis(x_name, replace(x.scale, at=tuple(marked)))
     values = [y for points in drawn.values() for _, y in points]
     y = upward(y_name, *(limits or span(values, least=2.0)))
     looks = _looks(drawn)
