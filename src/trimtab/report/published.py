@@ -3,7 +3,6 @@
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -35,7 +34,8 @@ def published_error(run: RunResult, metric: Metric = ERROR) -> float | None:
     weights, scenario, severity, batch size, and options of the method. Where domains are of
     unequal size, the published number is their mean and is no other metric's.
     """
-    if not _same_conditions(run, metric) or _options(run.spec) != _papers_options(run.spec):
+    papers = papers_options(names(run.spec)[0], run.spec.method)
+    if not _same_conditions(run, metric) or _options(run.spec) != papers:
         return None
     return _of_settings(run.spec) or published_architecture(run, metric)
 
@@ -69,46 +69,17 @@ def published_components() -> Mapping[str, Mapping[str, float]]:
     return steps
 
 
-@dataclass(frozen=True)
-class PublishedCost:
-    """Passes per sample, and the share of the parameters that are trained, in %."""
-
-    forwards: float
-    backwards: float
-    trained: float
-
-
-def published_cost(method: str) -> PublishedCost | None:
-    """What a method costs in the paper, which has it for a ResNet-50 on ImageNet-R."""
-    table = tables()["cost"]
-    found = table["methods"].get(method)
-    if found is None:
-        return None
-    samples = table["samples"]
-    return PublishedCost(
-        found["forwards"] / samples, found["backwards"] / samples, found["trained"]
+def papers_options(data: str, method: str) -> Mapping[str, Any]:
+    """What the paper sets for a method on a dataset where Trimtab's own choice is another one."""
+    options: Mapping[str, Any] = (
+        tables()["conditions"].get(data, {}).get("options", {}).get(method, {})
     )
-
-
-def published_memory(model: str, method: str) -> Mapping[str, float] | None:
-    """Memory in GB and error in % on ImageNet-R: ``batch``, ``single``, each with ``_error``."""
-    found: Mapping[str, float] | None = tables()["memory"].get(plain(model), {}).get(method)
-    return found
+    return options
 
 
 def names(spec: RunSpec) -> tuple[str, str]:
     """Data and model without options and without the mask of the data's classes."""
-    return plain_data(spec.data), plain(spec.model)
-
-
-def plain_data(data: str) -> str:
-    """The name of a dataset without its options."""
-    return data.partition("(")[0].strip()
-
-
-def plain(model: str) -> str:
-    """The name of a model without its mask."""
-    return model.partition("@")[0]
+    return spec.data.partition("(")[0].strip(), spec.model.partition("@")[0]
 
 
 def _same_conditions(run: RunResult, metric: Metric) -> bool:
@@ -116,11 +87,12 @@ def _same_conditions(run: RunResult, metric: Metric) -> bool:
     conditions = tables()["conditions"].get(data)
     if conditions is None or run.scores is None or metric not in (ERROR, DOMAIN_ERROR):
         return False
-    average = conditions.get("average")
+    average, mask = conditions.get("average"), spec.model.partition("@")[2]
     samples = conditions["samples"].get(spec.scenario.partition("(")[0])
     return (
         (average is None or metric is AVERAGES[average])
         and run.scores.samples == samples
+        and mask == (data if conditions.get("masked") else "")
         and (spec.severity, spec.batch_size, spec.window) == (5, conditions["batch_size"], None)
         and spec.weights == tables()["weights"].get(model)
     )
@@ -138,12 +110,6 @@ def _of_settings(spec: RunSpec) -> float | None:
 def _options(spec: RunSpec) -> dict[str, Any]:
     """Options but for source images, which some methods cannot do without."""
     return {name: value for name, value in spec.options.items() if name != "source_data"}
-
-
-def _papers_options(spec: RunSpec) -> dict[str, Any]:
-    chosen = tables()["conditions"][plain_data(spec.data)].get("options", {})
-    options: dict[str, Any] = chosen.get(spec.method, {})
-    return options
 
 
 def _at(keys: Sequence[Any], values: Sequence[float] | None, key: Any) -> float | None:
