@@ -39,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--images", type=int, help="images a domain")
     parser.add_argument("--batch-size", type=int, help="images a batch")
     parser.add_argument("--seeds", type=int, nargs="+", help="a run for each")
-    parser.add_argument("--out", type=Path, help="the page (default: STORE/reproduce-NAME.html)")
+    parser.add_argument(
+        "--out", type=Path, help="the page, .html or .md (default: STORE/reproduce-NAME.html)"
+    )
     add_execution_arguments(parser)
 
 
@@ -110,6 +112,7 @@ def _show(
 ) -> None:
     from trimtab.core.files import write_whole
     from trimtab.reproduce.conduct import findings
+    from trimtab.reproduce.markdown import markdown
     from trimtab.reproduce.page import page
     from trimtab.reproduce.terminal import show
 
@@ -120,13 +123,11 @@ def _show(
     for name, (experiment, analysis) in found.items():
         show(name, experiment, analysis, console, tables=args.name != CLAIMS)
     path = args.out or Path(args.store) / f"reproduce-{args.name}.html"
-    title = (
-        f"The paper's claims on {setup.data}"
-        if args.name == CLAIMS
-        else (f"{next(iter(experiments.values())).title} on {setup.data}")
-    )
-    write_whole(path, page(title, setup, found).encode())
-    console.print(f"Tables and figures: open {path.resolve()} in a browser.", soft_wrap=True)
+    subject = "The paper's claims" if args.name == CLAIMS else experiments[args.name].title
+    title = f"{subject} on {setup.data}"
+    write = markdown if path.suffix == ".md" else page
+    write_whole(path, write(title, setup, found).encode())
+    console.print(f"Tables and figures are in {path.resolve()}", soft_wrap=True)
 
 
 def _list(args: argparse.Namespace, console: "Console") -> int:

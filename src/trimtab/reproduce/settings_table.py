@@ -6,6 +6,9 @@ from trimtab.report.published import published_error
 from trimtab.reproduce.analysis import Claim, Number, NumberTable, compare
 from trimtab.reproduce.findings import Findings
 
+TITLES = {"roid": "ROID", "tent": "TENT", "lame": "LAME", "bn1": "BN-1"}
+"""Methods as sentences write them."""
+
 
 def settings_table(findings: Findings, scenario: str) -> NumberTable:
     """Errors of every method on every network, with the published ones beside them."""
@@ -26,18 +29,37 @@ def error_of(findings: Findings, method: str, network: str) -> Number:
     return Number(found.mean(), found.spread(), paper)
 
 
-def lower_than_source(findings: Findings, scenario: str, networks: Sequence[str]) -> list[Claim]:
-    """ROID against the source model, a claim for each network."""
+def pairs(
+    findings: Findings,
+    scenario: str,
+    networks: Sequence[str],
+    sentence: str,
+    methods: tuple[str, str],
+    slack: float = 0.0,
+) -> list[Claim]:
+    """The claim that the first method's error is at most the second's, for each network.
+
+    ``sentence`` says so of a ``{network}``.
+    """
     here = findings.where(scenario=scenario)
+    first, second = methods
+    names = (TITLES.get(first, first), TITLES.get(second, second))
     return [
         compare(
-            f"ROID is no worse than the source model on {network} ({scenario}).",
-            here.where(method="roid", model=network).mean(),
-            here.where(method="source", model=network).mean(),
-            ("ROID", "source"),
+            sentence.format(network=network),
+            here.where(method=first, model=network).mean(),
+            here.where(method=second, model=network).mean(),
+            names,
+            slack,
         )
         for network in networks
     ]
+
+
+def no_worse_than_source(findings: Findings, scenario: str, networks: Sequence[str]) -> list[Claim]:
+    """ROID against the source model, a claim for each network."""
+    sentence = f"ROID is no worse than the source model on {{network}} ({scenario})."
+    return pairs(findings, scenario, networks, sentence, ("roid", "source"))
 
 
 def best_of_all(findings: Findings, scenario: str, network: str) -> Claim:
