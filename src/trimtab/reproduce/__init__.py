@@ -16,6 +16,7 @@ NAMES = (
     "mixed-correlated",
     "components",
     "ensembling-momentum",
+    "architectures",
 )
 """In the order of the paper."""
 
