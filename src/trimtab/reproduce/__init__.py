@@ -17,6 +17,7 @@ NAMES = (
     "components",
     "ensembling-momentum",
     "architectures",
+    "cost",
 )
 """In the order of the paper."""
 
