@@ -18,6 +18,7 @@ NAMES = (
     "ensembling-momentum",
     "architectures",
     "cost",
+    "memory",
 )
 """In the order of the paper."""
 
