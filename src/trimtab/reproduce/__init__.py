@@ -19,6 +19,11 @@ NAMES = (
     "architectures",
     "cost",
     "memory",
+    "generalization",
+    "stream-length",
+    "bias",
+    "diversity",
+    "forgetting",
 )
 """In the order of the paper."""
 

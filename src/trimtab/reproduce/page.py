@@ -81,7 +81,10 @@ def _experiment(name: str, experiment: Experiment, analysis: Analysis) -> Markup
         f"{experiment.question} ({experiment.paper} of the paper.)",
         element("ul", *claims, class_="verdicts") if claims else None,
         *(_table(table) for table in analysis.tables),
-        element("div", *(_figure(figure) for figure in analysis.figures), class_="panels few"),
+        *(
+            _figures([f for f in analysis.figures if f.wide == wide], wide)
+            for wide in (False, True)
+        ),
     )
 
 
@@ -116,6 +119,12 @@ def _number(number: Number) -> Markup:
     paper = None if number.paper is None else f"paper {number.paper:g}"
     small = [element("small", words) for words in (spread, paper) if words]
     return element("span", f"{number.value:.{number.digits}f}", *small, class_="number")
+
+
+def _figures(figures: list[Figure], wide: bool) -> Markup | None:
+    if not figures:
+        return None
+    return element("div", *map(_figure, figures), class_="panels wide" if wide else "panels few")
 
 
 def _figure(figure: Figure) -> Markup:
