@@ -6,7 +6,7 @@ from trimtab.report.markup import Markup, element, shortened, together
 from trimtab.report.plots.marks import Mark, named_marks
 from trimtab.report.plots.scale import Scale, doubling_span, span
 
-WIDTH, LEFT, RIGHT, ROW, BOTTOM = 330, 128, 14, 17, 34
+WIDTH, LEFT, RIGHT, ROW, BOTTOM = 330, 130, 14, 17, 34
 
 Rows = Mapping[str, Mapping[str, float]]
 """Numbers by the name of their kind, by row."""
@@ -57,7 +57,7 @@ def _grid(scale: Scale, floor: float) -> Markup:
 def _row(
     name: str, numbers: Mapping[str, float], looks: Mapping[str, Mark], scale: Scale, y: float
 ) -> Markup:
-    label = element("text", shortened(name, 22), class_="tick end", x=LEFT - 8, y=y + 3.5)
+    label = element("text", shortened(name, 20), class_="tick end", x=LEFT - 8, y=y + 3.5)
     places = [scale(value) for value in numbers.values()]
     bar = element("line", class_="grid", x1=min(places), x2=max(places), y1=y, y2=y)
     points = [

@@ -63,7 +63,7 @@ def _figures(rows: dict[str, tuple[Number, ...]]) -> list[Figure]:
         }
         for network, numbers in rows.items()
     }
-    shown = {network: numbers for network, numbers in drawn.items() if numbers}
+    shown = {name.partition("@")[0]: numbers for name, numbers in drawn.items() if numbers}
     if not shown:
         return []
     caption = "A line each network; further left is better."

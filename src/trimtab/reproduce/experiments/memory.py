@@ -114,7 +114,7 @@ def _less_memory(name: str, peak: Mapping[str, float]) -> Claim:
 def _figures(peaks: Mapping[str, Mapping[str, float]]) -> list[Figure]:
     kinds = {"batch": "as a batch", "single": "as single samples"}
     drawn = {
-        name.partition(",")[0] if len(peaks) == len(METHODS) else name: {
+        (name.partition(",")[0] if len(peaks) == len(METHODS) else name.partition("@")[0]): {
             kinds[kind]: gigabytes for kind, gigabytes in peak.items()
         }
         for name, peak in peaks.items()
