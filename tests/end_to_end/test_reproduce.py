@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def command(store: Path) -> list[str]:
-    words = ["reproduce", "generalization", "--quick", "--images", "20", "--batch-size", "8"]
+    words = ["reproduce", "generalization", "--quick", "--images", "10", "--batch-size", "8"]
     words += ["--model", "fashion_resnet20_bn", "--workers", "1", "--store", str(store)]
     return [sys.executable, "-m", "trimtab", *words]
 
