@@ -204,6 +204,12 @@ def test_a_mask_keeps_the_classes_of_an_imagenet_variant() -> None:
     assert backbone(torch.rand(1, 3, 64, 64)).logits.shape == (1, 200)
 
 
+def test_a_masked_network_is_described_by_its_own_classes_and_the_same_weights() -> None:
+    entry, base = models.describe("resnet50@imagenet_d109"), models.describe("resnet50")
+    assert (entry.name, entry.num_classes) == ("resnet50@imagenet_d109", 109)
+    assert (entry.norm_layers, entry.fingerprint) == (base.norm_layers, base.fingerprint)
+
+
 def test_a_mask_must_be_known_and_fit() -> None:
     with pytest.raises(ValueError, match="no class mask is called 'imagenet_x'; known: imagenet_r"):
         models.build("resnet18@imagenet_x")

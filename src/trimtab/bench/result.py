@@ -69,6 +69,8 @@ class Cost:
         updates: Optimiser steps.
         skipped_updates: Steps that were left out because they were not finite.
         resets: Returns to the source.
+        trained_share: Share of the network's parameters that are trained; None where it was not
+            recorded.
     """
 
     forwards: float
@@ -79,6 +81,7 @@ class Cost:
     updates: int
     skipped_updates: int
     resets: int
+    trained_share: float | None = None
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,13 @@ def _cost(adapter: Adapter, seconds: list[float], plain_seconds: list[float]) ->
         updates=counters.updates,
         skipped_updates=counters.skipped_updates,
         resets=counters.resets,
+        trained_share=_trained_share(adapter),
     )
+
+
+def _trained_share(adapter: Adapter) -> float:
+    every = sum(parameter.numel() for parameter in adapter.backbone.model.parameters())
+    return sum(parameter.numel() for parameter in adapter.params.values()) / every
 
 
 @torch.no_grad()

@@ -41,8 +41,8 @@ def load(
             with others than the table's.
     """
     model = build(name, weights=weights, num_classes=num_classes, normalization=normalization)
-    mask = name.partition("@")[2]
-    classes = len(MASKS[mask]) if mask else num_classes or describe(name).num_classes
+    known = describe(name).num_classes
+    classes = known if "@" in name else num_classes or known
     return Backbone(model, classes or None)
 
 
@@ -54,12 +54,9 @@ def build(
     normalization: Normalization | None = None,
 ) -> nn.Module:
     """The same network as a plain module, in evaluation mode; arguments as for ``load``."""
+    describe(name)  # an unknown mask, or one that does not fit, is refused before any loading
     base, _, mask = name.partition("@")
-    if mask and mask not in MASKS:
-        raise ValueError(f"no class mask is called {mask!r}; known: {', '.join(MASKS)}")
     entry = describe(base)
-    if mask and entry.num_classes != 1000:
-        raise ValueError(f"{name}: the mask needs ImageNet's 1000 classes, not {entry.num_classes}")
     bare, stated = _with_weights(entry, weights, num_classes or entry.num_classes)
     model = _normalized(bare, entry, normalization, stated)
     return (Masked(model, MASKS[mask]) if mask else model).eval()

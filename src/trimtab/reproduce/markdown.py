@@ -12,9 +12,8 @@ def markdown(title: str, setup: Setup, found: Mapping[str, tuple[Experiment, Ana
     """The whole text, of experiments by name."""
     claims = [claim for _, analysis in found.values() for claim in analysis.claims]
     held = sum(claim.holds is True for claim in claims)
-    images = (
-        "all images" if setup.images_per_domain is None else f"{setup.images_per_domain} images"
-    )
+    count = setup.images_per_domain
+    images = "as many images as in the paper" if count is None else f"{count} images"
     parts = [
         f"# {escaped(title)}",
         f"{held} of {len(claims)} claims hold here: {setup.data} with "

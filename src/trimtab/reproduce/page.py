@@ -138,7 +138,7 @@ def _setup(setup: Setup) -> Markup:
     facts = {
         "Data": setup.data,
         "Networks": ", ".join(setup.networks),
-        "Images a domain": "all" if images is None else f"{images:,}",
+        "Images a domain": "as in the paper" if images is None else f"{images:,}",
         "Batch size": str(setup.batch_size),
         "Seeds": ", ".join(str(seed) for seed in setup.seeds),
     }

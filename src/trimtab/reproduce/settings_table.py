@@ -25,8 +25,7 @@ def settings_table(findings: Findings, scenario: str) -> NumberTable:
 def error_of(findings: Findings, method: str, network: str) -> Number:
     """The error of a method on a network, in the one scenario of these findings."""
     found = findings.where(method=method, model=network)
-    spec = found.results[0].spec if found.results else None
-    paper = None if spec is None else published_error(spec)
+    paper = published_error(found.results[0], found.setup.metric) if found.results else None
     return Number(found.mean(), found.spread(), paper)
 
 
