@@ -46,7 +46,7 @@ def run(spec: RunSpec, progress: Progress = lambda done, total: None) -> RunResu
 
 def _measure(spec: RunSpec, progress: Progress) -> tuple[Scores, Cost]:
     backbone = _backbone(spec.model)
-    if spec.weights not in (None, models.describe(spec.model).fingerprint):
+    if spec.weights not in (None, models.fingerprint(spec.model)):
         raise gate.GateError(f"{spec.model} no longer has the weights {spec.weights}")
     images = _images(spec.data)
     _gate(spec.model, spec.data)

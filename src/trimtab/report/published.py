@@ -94,7 +94,7 @@ def _same_conditions(run: RunResult, metric: Metric) -> bool:
         and run.scores.samples == samples
         and mask == (data if conditions.get("masked") else "")
         and (spec.severity, spec.batch_size, spec.window) == (5, conditions["batch_size"], None)
-        and spec.weights == tables()["weights"].get(model)
+        and spec.weights == tables()["weights"].get(model, spec.weights)
     )
 
 

@@ -53,7 +53,7 @@ def studies(setup: Setup) -> list[Study]:
     settings = {
         "data": setup.data,
         "model": setup.main,
-        "weights": models.describe(setup.main).fingerprint,
+        "weights": models.fingerprint(setup.main),
         "rates": rates(setup),
         "images": None if images is None else 4 * images,
         "severity": SEVERITY,

@@ -49,7 +49,7 @@ def measure(
     All ways see the same batches, and are evaluated on images that none of them saw.
     """
     backbone, domains = _backbone(model), _domains(data)
-    if weights != models.describe(model).fingerprint:
+    if weights != models.fingerprint(model):
         raise ValueError(f"{model} no longer has the weights {weights}")
     adapted, held_out = _split(domains, domain, images, seed)
     answers = Answers()
