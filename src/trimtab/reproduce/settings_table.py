@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from trimtab.report.plots.dots import dots
 from trimtab.report.published import published_error
-from trimtab.reproduce.analysis import Claim, Number, NumberTable, compare
+from trimtab.reproduce.analysis import Claim, Figure, Number, NumberTable, compare
 from trimtab.reproduce.findings import Findings
 
 TITLES = {"roid": "ROID", "tent": "TENT", "lame": "LAME", "bn1": "BN-1"}
@@ -20,6 +21,23 @@ def settings_table(findings: Findings, scenario: str) -> NumberTable:
     ]
     title = f"Error in % on {findings.setup.data}, {scenario}"
     return NumberTable(title, tuple(networks), tuple(rows))
+
+
+def settings_figure(findings: Findings, scenario: str) -> list[Figure]:
+    """The same errors as dots, a line each method; nothing without any."""
+    table = settings_table(findings, scenario)
+    drawn = {
+        method: {
+            network: number.value
+            for network, number in zip(table.columns, numbers, strict=True)
+            if number.value is not None
+        }
+        for method, numbers in table.rows
+    }
+    if not drawn:
+        return []
+    caption = "A line each method; further left is better."
+    return [Figure(f"Error, {scenario}", caption, dots(drawn, "error in %"))]
 
 
 def error_of(findings: Findings, method: str, network: str) -> Number:

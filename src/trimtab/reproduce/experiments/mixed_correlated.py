@@ -5,7 +5,7 @@ from trimtab.report.plots.lines import lines
 from trimtab.reproduce.analysis import Analysis, Claim, Figure, compare
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
-from trimtab.reproduce.settings_table import no_worse_than_source, settings_table
+from trimtab.reproduce.settings_table import no_worse_than_source, settings_figure, settings_table
 from trimtab.reproduce.setup import Setup
 
 CONCENTRATIONS = (0.001, 0.01, 0.1, 1.0, 10.0)
@@ -43,7 +43,7 @@ def analyse(findings: Findings) -> Analysis:
     setup = findings.setup
     main = scenario(main_concentration(setup))
     claims = no_worse_than_source(findings, main, setup.uncoupled)
-    figures = []
+    figures = settings_figure(findings, main)
     for network in setup.uncoupled[:1]:
         swept = findings.where(model=network)
         claims += _sweep_claims(swept, network)
