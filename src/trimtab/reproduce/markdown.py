@@ -25,7 +25,7 @@ def markdown(title: str, setup: Setup, found: Mapping[str, tuple[Experiment, Ana
 
 
 def _experiment(experiment: Experiment, analysis: Analysis) -> str:
-    parts = [f"## {experiment.title}", f"{experiment.question} ({experiment.paper} of the paper.)"]
+    parts = [f"## {experiment.title}", f"{experiment.question} ({experiment.place}.)"]
     if analysis.claims:
         parts.append(_claims(analysis.claims))
     parts += [f"{escaped(table.title)}:\n\n{_table(table)}" for table in analysis.tables]

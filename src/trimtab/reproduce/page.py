@@ -78,7 +78,7 @@ def _experiment(name: str, experiment: Experiment, analysis: Analysis) -> Markup
     return section(
         name,
         experiment.title,
-        f"{experiment.question} ({experiment.paper} of the paper.)",
+        f"{experiment.question} ({experiment.place}.)",
         element("ul", *claims, class_="verdicts") if claims else None,
         *(_table(table) for table in analysis.tables),
         *(
