@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -151,7 +152,9 @@ def seconds(work: Callable[[], Any]) -> float:
     return CLOCK() - start
 
 
-def measure(case: Case, rounds: int, advance: Callable[[], None]) -> dict[str, Any]:
+def measure(
+    case: Case, rounds: int, layouts: list[str], advance: Callable[[], None]
+) -> dict[str, Any]:
     """Medians of all that is timed for one network, in seconds."""
     torch.manual_seed(0)
     inputs = torch.rand(case.batch, 3, case.side, case.side)
@@ -161,7 +164,8 @@ def measure(case: Case, rounds: int, advance: Callable[[], None]) -> dict[str, A
     times: dict[str, list[float]] = {}
     parts: dict[str, list[float]] = {}
     jobs: dict[str, Callable[[], float]] = {}
-    for layout, memory_format in LAYOUTS.items():
+    for layout in layouts:
+        memory_format = LAYOUTS[layout]
         bare = models.build(case.model, weights=case.weights).to(memory_format=memory_format)
         plain = models.build(case.model, weights=case.weights).to(memory_format=memory_format)
         shown = inputs.contiguous(memory_format=memory_format)
@@ -169,8 +173,7 @@ def measure(case: Case, rounds: int, advance: Callable[[], None]) -> dict[str, A
         jobs |= bare_jobs(plain, bare, shown, roid.kept, layout)
     jobs |= {
         "tent step": lambda: tent.step_seconds(),
-        "roid step": lambda: roid.step_seconds(),
-        "roid step in parts": lambda: roid.step_seconds(parts),
+        "roid step": lambda: roid.step_seconds(parts),
     }
     for number in range(rounds + 1):
         for name, job in jobs.items():
@@ -216,7 +219,7 @@ def bare_jobs(
 
 def best(result: dict[str, Any], job: str, statistic: str = "seconds") -> float:
     """Seconds of a job without trimtab, at the layout where it is fastest."""
-    return min(result[statistic][f"{job}, {layout}"] for layout in LAYOUTS)
+    return min(value for name, value in result[statistic].items() if name.startswith(f"{job}, "))
 
 
 def ratios(result: dict[str, Any], statistic: str = "seconds") -> dict[str, float]:
@@ -249,6 +252,7 @@ def main() -> None:
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES)[:3])
     parser.add_argument("--batch", type=int, help="images a batch, where 64 take too long")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--layouts", nargs="+", choices=LAYOUTS, default=list(LAYOUTS))
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
     parser.add_argument("--json", type=Path, help="where to write the numbers")
@@ -264,7 +268,8 @@ def main() -> None:
             if args.batch and case.side > 32:
                 case = Case(case.model, case.weights, args.batch, case.side)
             task = progress.add_task(name, total=args.rounds + 1)
-            results[name] = measure(case, args.rounds, lambda task=task: progress.advance(task))  # type: ignore[misc]
+            advance = partial(progress.advance, task)
+            results[name] = measure(case, args.rounds, args.layouts, advance)
     for name, result in results.items():
         show(console, name, result)
     if args.json:
