@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from trimtab.core import norm
+from trimtab.core import layout, norm
 from trimtab.core.norm import SOURCE, NormPolicy
 
 Tensors = dict[str, Tensor]
@@ -106,6 +106,7 @@ class Backbone:
         self._features: list[Tensor] = []
         self._classifier: str | None = None
         self._hook: torch.utils.hooks.RemovableHandle | None = None
+        self._channels_last: bool | None = None  # None until the first sample has decided
         self.num_classes = num_classes
         if classifier is not None:
             self._watch(classifier)
@@ -166,6 +167,7 @@ class Backbone:
         if policy.keep_weight and statistics is None:
             raise ValueError("a policy that keeps statistics needs statistics to keep them in")
         own = {**(params or {}), **(statistics or {})}
+        inputs = layout.channels_last(inputs) if self._channels_last else inputs
         with self._lock:
             self._features.clear()
             for layer in self._batch_norms:
@@ -182,6 +184,8 @@ class Backbone:
 
     def probe(self, inputs: Tensor) -> Prediction:
         """Predict one sample to learn the number of classes and where the classifier is."""
+        if self._channels_last is None:
+            self._choose_layout(inputs[:1])
         if self._classifier is None:
             self._find_classifier(inputs[:1])
         with torch.no_grad():
@@ -193,6 +197,16 @@ class Backbone:
             raise ValueError(f"num_classes is {self.num_classes}, but the model has {shape[1]}")
         self.num_classes = shape[1]
         return prediction
+
+    def _choose_layout(self, inputs: Tensor) -> None:
+        """Channels last where that is faster and the network lets it be."""
+        self._channels_last = layout.prefers_channels_last(self.model, self.device)
+        if self._channels_last:
+            try:
+                with torch.no_grad():
+                    self(inputs)
+            except RuntimeError:  # it flattens with view(), say
+                self._channels_last = False
 
     def _find_classifier(self, inputs: Tensor) -> None:
         """Watch the last linear layer to run, whatever the architecture calls it."""
