@@ -37,7 +37,12 @@ from trimtab.core.norm import is_norm_layer
 CLOCK = time.perf_counter
 """With one thread on a busy machine, the processor's own time says more: ``--clock cpu``."""
 
-LAYOUTS = {"contiguous": torch.contiguous_format, "channels-last": torch.channels_last}
+LAYOUTS = {
+    "contiguous": (torch.contiguous_format, torch.contiguous_format),
+    "channels-last": (torch.channels_last, torch.channels_last),
+    "channels-last inputs": (torch.contiguous_format, torch.channels_last),
+}
+"""Memory formats of the weights and of the inputs; trimtab never copies weights."""
 
 PARTS = {
     "forward": "_forward_in_parts",
@@ -165,10 +170,10 @@ def measure(
     parts: dict[str, list[float]] = {}
     jobs: dict[str, Callable[[], float]] = {}
     for layout in layouts:
-        memory_format = LAYOUTS[layout]
-        bare = models.build(case.model, weights=case.weights).to(memory_format=memory_format)
-        plain = models.build(case.model, weights=case.weights).to(memory_format=memory_format)
-        shown = inputs.contiguous(memory_format=memory_format)
+        of_weights, of_inputs = LAYOUTS[layout]
+        bare = models.build(case.model, weights=case.weights).to(memory_format=of_weights)
+        plain = models.build(case.model, weights=case.weights).to(memory_format=of_weights)
+        shown = inputs.contiguous(memory_format=of_inputs)
         bare = safe(bare_network(bare, batch_statistics=True))
         jobs |= bare_jobs(plain, bare, shown, roid.kept, layout)
     jobs |= {

@@ -13,8 +13,9 @@ from torch import Tensor
 
 from trimtab.core import component as roles
 from trimtab.core import inputs as input_rules
+from trimtab.core import layout
 from trimtab.core import state as state_files
-from trimtab.core.backbone import Backbone, Prediction, Tensors, joined
+from trimtab.core.backbone import Backbone, Prediction, SeparatePredictions, Tensors, joined
 from trimtab.core.counters import Counters
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy, tracking
 from trimtab.core.window import Window
@@ -196,14 +197,24 @@ class Adapter:
         """A further pass for a component; with gradients it is part of the backward pass too."""
         if torch.is_grad_enabled():
             self.counters.backward_samples += len(inputs)
-        return self._forward(inputs, params, self._norm_again())
+        return self._forward_singly(inputs, params, self._norm_again())
+
+    def _forward_singly(
+        self, inputs: Tensor, params: Tensors | None, policy: NormPolicy
+    ) -> Prediction:
+        """A pass over all samples, one by one where that costs no more than all at once."""
+        alone = self.backbone.prefers_single_samples and layout.suits_single_samples(inputs)
+        if not alone or len(inputs) == 1:
+            return self._forward(inputs, params, policy)
+        parts = [self._forward(one, params, policy) for one in inputs.split(1)]
+        return SeparatePredictions.of(parts)
 
     def _micro_batched(self, inputs: Tensor) -> bool:
         return self.micro_batch is not None and len(inputs) > self.micro_batch
 
     def _forward_in_parts(self, inputs: Tensor, policy: NormPolicy) -> Prediction:
         parts = inputs.split(self.micro_batch or len(inputs))
-        predictions = [self._forward(part, None, policy) for part in parts]
+        predictions = [self._forward_singly(part, None, policy) for part in parts]
         return predictions[0] if len(predictions) == 1 else joined(predictions)
 
     # ---------------------------------------------------------------- learning

@@ -64,6 +64,25 @@ class Prediction(NamedTuple):
         return Prediction(self.logits.detach(), features)
 
 
+class SeparatePredictions(Prediction):
+    """One prediction of samples that passed the network one by one, each with its own graph."""
+
+    parts: list[Prediction]
+
+    @classmethod
+    def of(cls, parts: list[Prediction]) -> "SeparatePredictions":
+        """The predictions of single samples as one."""
+        both = cls(*joined(parts))
+        both.parts = parts
+        return both
+
+    def rows(self, chosen: Tensor | slice) -> Prediction:
+        """The chosen samples only; no gradient goes through the network for the others."""
+        if isinstance(chosen, slice) or chosen.dtype == torch.bool or not len(chosen):
+            return super().rows(chosen)
+        return joined([self.parts[row] for row in chosen.tolist()])
+
+
 def joined(parts: list[Prediction]) -> Prediction:
     """One prediction of all samples; features only where every part has them."""
     logits = torch.cat([part.logits for part in parts])
@@ -114,6 +133,10 @@ class Backbone:
     @property
     def has_batch_norm(self) -> bool:
         return bool(self._batch_norms)
+
+    @cached_property
+    def prefers_single_samples(self) -> bool:
+        return layout.prefers_single_samples(self.model)
 
     @cached_property
     def statistics(self) -> Tensors:
