@@ -1,6 +1,7 @@
 """Tables and changes as Markdown."""
 
 from trimtab.report.comparison import Change, Comparison
+from trimtab.report.formats.markdown_grid import escaped, grid
 from trimtab.report.metrics import ERROR, Metric
 from trimtab.report.reading import MEANINGS, WORSE, Reading, mean_readings, readings
 from trimtab.report.sections.layout import setting_name
@@ -31,7 +32,7 @@ def _table(table: Table, metric: Metric) -> str:
         for row in table.rows
     ]
     title = f"{metric.explanation} Mean ± standard deviation over seeds. {table.protocol}"
-    return f"{_escaped(title)}\n\n" + _grid([*head, *(["Mean"] if several else [])], lines)
+    return f"{escaped(title)}\n\n" + grid([*head, *(["Mean"] if several else [])], lines)
 
 
 def _changes(comparison: Comparison) -> str:
@@ -41,14 +42,7 @@ def _changes(comparison: Comparison) -> str:
         for change in comparison.changes
         for words in [_difference(change)]
     ]
-    return "Changes of the error, in points\n\n" + _grid(head, lines)
-
-
-def _grid(head: list[str], lines: list[list[str]]) -> str:
-    ruler = ["---", *("---:" for _ in head[1:])]
-    rows = [[_escaped(word) for word in head], ruler]
-    rows += [[_escaped(line[0]), *line[1:]] for line in lines]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    return "Changes of the error, in points\n\n" + grid(head, lines)
 
 
 def _number(reading: Reading | None) -> str:
@@ -58,13 +52,14 @@ def _number(reading: Reading | None) -> str:
         return f"{reading.marks} failed"
     mean = f"**{reading.text}**" if reading.best else reading.text
     spread = f" ± {reading.spread}" if reading.spread else ""
-    return f"{mean}{spread} {_escaped(reading.marks)}".rstrip()
+    paper = f" (paper {reading.paper})" if reading.paper else ""
+    return f"{mean}{spread}{paper} {escaped(reading.marks)}".rstrip()
 
 
 def _where(change: Change) -> str:
     setting = change.setting
     words = f"{setting.data} · {setting.model} · {setting.scenario} · {change.protocol}"
-    return _escaped(words + " · other weights" * change.other_weights)
+    return escaped(words + " · other weights" * change.other_weights)
 
 
 def _error(value: float | None) -> str:
@@ -75,9 +70,3 @@ def _difference(change: Change) -> str:
     words = "–" if change.difference is None else f"{change.difference:+.1f}"
     failed = f" ({change.newly_failed} now failed)" if change.newly_failed else ""
     return words + failed + f" {WORSE}" * change.worse
-
-
-def _escaped(text: str) -> str:
-    """Text that Markdown leaves as it is, within one cell."""
-    text = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
-    return "".join(f"\\{letter}" if letter in "\\|*_`[]~" else letter for letter in text)

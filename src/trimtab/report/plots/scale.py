@@ -16,6 +16,7 @@ class Scale:
         end: Where ``high`` is drawn, in pixels.
         doubling: Whether equal steps stand for equal factors.
         about: How many ticks there is room for.
+        at: Ticks to have instead of round numbers.
     """
 
     low: float
@@ -24,6 +25,7 @@ class Scale:
     end: float
     doubling: bool = False
     about: int = 5
+    at: tuple[float, ...] = ()
 
     def __call__(self, value: float) -> float:
         low, high = self.low, self.high
@@ -33,7 +35,9 @@ class Scale:
 
     @property
     def ticks(self) -> list[float]:
-        """Round numbers from ``low`` to ``high``."""
+        """Those that were asked for, or round numbers from ``low`` to ``high``."""
+        if self.at:
+            return list(self.at)
         if self.doubling:
             return doublings(self.low, self.high)
         return ticks(self.low, self.high, self.about)

@@ -1,0 +1,166 @@
+"""``trimtab reproduce``: the paper's experiments, resumable, with a page at the end."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trimtab.cli.bench import add_execution_arguments
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from trimtab.reproduce.experiment import Experiment
+    from trimtab.reproduce.setup import Setup
+
+CLAIMS = "claims"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "name",
+        nargs="?",
+        help="an experiment, or 'claims' for small versions of all of them",
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="say what each needs and how long it takes here"
+    )
+    parser.add_argument(
+        "--data", default="fashion_mnist", help="images by name (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--model",
+        metavar="NAME",
+        action="append",
+        help="a network instead of the data's own; may be given several times",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="few images, one seed, fewer methods; as in 'claims'"
+    )
+    parser.add_argument("--images", type=int, help="images a domain")
+    parser.add_argument("--batch-size", type=int, help="images a batch")
+    parser.add_argument("--seeds", type=int, nargs="+", help="a run for each")
+    parser.add_argument(
+        "--out", type=Path, help="the page, .html or .md (default: STORE/reproduce-NAME.html)"
+    )
+    add_execution_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from trimtab import reproduce
+
+    console = Console()
+    if args.list:
+        return _list(args, console)
+    if args.name is None:
+        known = ", ".join((*reproduce.NAMES, CLAIMS))
+        raise ValueError(f"which experiment? The known ones are {known}; --list says more")
+    names = reproduce.NAMES if args.name == CLAIMS else (args.name,)
+    experiments = {name: reproduce.load(name) for name in names}
+    setup = _setup(args)
+    status = _do(experiments, setup, args, console)
+    _show(experiments, setup, args, console)
+    return status
+
+
+def _setup(args: argparse.Namespace) -> "Setup":
+    from dataclasses import replace
+
+    from trimtab.reproduce.setup import setup_for, small
+
+    setup = setup_for(args.data, args.model)
+    if args.quick or args.name == CLAIMS:
+        setup = small(setup)
+    given: dict[str, Any] = {
+        "images_per_domain": args.images,
+        "batch_size": args.batch_size,
+        "seeds": None if args.seeds is None else tuple(args.seeds),
+    }
+    return replace(setup, **{key: value for key, value in given.items() if value is not None})
+
+
+def _do(
+    experiments: "dict[str, Experiment]",
+    setup: "Setup",
+    args: argparse.Namespace,
+    console: "Console",
+) -> int:
+    """The runs, then the studies; whatever is done already is not done again."""
+    from rich.progress import track
+
+    from trimtab.cli.bench import execute
+    from trimtab.reproduce.conduct import all_runs, all_studies, do_studies
+    from trimtab.reproduce.study import StudyStore
+
+    specs = all_runs(experiments.values(), setup)
+    status = execute(specs, args, console, args.name) if specs else 0
+    store = StudyStore(args.store)
+    waiting = [s for s in all_studies(experiments.values(), setup) if store.get(s) is None]
+    if waiting:
+        done = do_studies(waiting, args.store, args.workers)
+        for _ in track(done, "studies", len(waiting), console=console):
+            pass
+    return status
+
+
+def _show(
+    experiments: "dict[str, Experiment]",
+    setup: "Setup",
+    args: argparse.Namespace,
+    console: "Console",
+) -> None:
+    from trimtab.core.files import write_whole
+    from trimtab.reproduce.conduct import findings
+    from trimtab.reproduce.markdown import markdown
+    from trimtab.reproduce.page import page
+    from trimtab.reproduce.terminal import show
+
+    found = {
+        name: (experiment, experiment.analyse(findings(experiment, setup, args.store)))
+        for name, experiment in experiments.items()
+    }
+    for name, (experiment, analysis) in found.items():
+        show(name, experiment, analysis, console, tables=args.name != CLAIMS)
+    path = args.out or Path(args.store) / f"reproduce-{args.name}.html"
+    subject = "The paper's claims" if args.name == CLAIMS else experiments[args.name].title
+    title = f"{subject} on {setup.data}"
+    write = markdown if path.suffix == ".md" else page
+    write_whole(path, write(title, setup, found).encode())
+    console.print(f"Tables and figures are in {path.resolve()}", soft_wrap=True)
+
+
+def _list(args: argparse.Namespace, console: "Console") -> int:
+    from rich.table import Column, Table
+
+    from trimtab import reproduce
+    from trimtab.reproduce.conduct import all_runs, all_studies
+    from trimtab.reproduce.duration import Stopwatch
+    from trimtab.reproduce.setup import small
+
+    setup = _setup(args)
+    with console.status("timing the networks"):
+        stopwatch = Stopwatch(setup)
+    table = Table(Column("name", no_wrap=True), "what", "in the paper", "runs", "minutes", "needs")
+    experiments = {name: reproduce.load(name) for name in reproduce.NAMES}
+
+    def add(name: str, chosen: "list[Experiment]", used: "Setup", words: tuple[str, ...]) -> None:
+        specs, studies = all_runs(chosen, used), all_studies(chosen, used)
+        minutes = stopwatch.minutes(specs, studies, args.workers)
+        count = f"{len(specs)} + {len(studies)}" if studies else str(len(specs))
+        what, paper, needs = words
+        table.add_row(name, what, paper, count, f"{max(1, minutes):.0f}", needs)
+
+    for name, experiment in experiments.items():
+        words = (experiment.title, experiment.paper, experiment.needs)
+        add(name, [experiment], setup, words)
+    words = ("small versions of all, claim by claim", "all of it", "")
+    add(CLAIMS, list(experiments.values()), small(setup), words)
+    console.print(table)
+    console.print(
+        f"Minutes are estimated from a short look at this machine, for {setup.data} with "
+        f"{', '.join(setup.networks)}, {args.workers} runs at a time; each goes on where it was "
+        f"stopped. --quick takes a few minutes, and other data need other files: "
+        f"see docs/reproduce.md."
+    )
+    return 0

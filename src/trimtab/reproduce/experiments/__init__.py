@@ -1,0 +1,1 @@
+"""The experiments, one a file, named like the command that runs them."""

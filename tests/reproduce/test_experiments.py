@@ -1,0 +1,69 @@
+"""Every experiment, from its command to its page, on a tiny configuration."""
+
+import html
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from trimtab import reproduce
+from trimtab.bench.store import RunStore
+from trimtab.cli.main import main
+from trimtab.reproduce.conduct import all_runs, all_studies, findings
+from trimtab.reproduce.setup import Setup, setup_for, small
+
+NETWORKS = ("fashion_resnet20_bn", "fashion_resnet20_gn")
+
+
+def arguments(name: str, store: Path) -> Sequence[str]:
+    words = ["reproduce", name, "--quick", "--images", "4", "--batch-size", "16"]
+    for network in NETWORKS:
+        words += ["--model", network]
+    return [*words, "--store", str(store), "--workers", "1"]
+
+
+def tiny() -> Setup:
+    from dataclasses import replace
+
+    setup = small(setup_for("fashion_mnist", NETWORKS))
+    return replace(setup, images_per_domain=4, batch_size=16)
+
+
+@pytest.mark.parametrize("name", reproduce.NAMES)
+def test_an_experiment_runs_makes_its_page_and_is_not_done_twice(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments(name, tmp_path)) == 0
+    experiment = reproduce.load(name)
+    page = (tmp_path / f"reproduce-{name}.html").read_text()
+    assert html.escape(experiment.title) in page
+    found = findings(experiment, tiny(), str(tmp_path))
+    assert len(found.results) == len(all_runs([experiment], tiny()))
+    assert len(found.records) == len(all_studies([experiment], tiny()))
+    analysis = experiment.analyse(found)
+    assert analysis.claims, "an experiment that claims nothing"
+    for claim in analysis.claims:
+        assert claim.holds is not None, claim.text
+        assert html.escape(claim.text) in page
+    assert analysis.tables or analysis.figures
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/*.json")}
+    capsys.readouterr()
+    assert main(arguments(name, tmp_path)) == 0
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/*.json")} == kept
+
+
+@pytest.mark.parametrize("name", reproduce.NAMES)
+def test_an_experiment_that_was_not_run_says_that_nothing_was_checked(
+    name: str, tmp_path: Path
+) -> None:
+    experiment = reproduce.load(name)
+    analysis = experiment.analyse(findings(experiment, tiny(), str(tmp_path)))
+    assert all(claim.holds is None for claim in analysis.claims)
+
+
+def test_claims_are_all_experiments_at_once(tmp_path: Path) -> None:
+    experiments = [reproduce.load(name) for name in reproduce.NAMES]
+    specs = all_runs(experiments, tiny())
+    assert len({spec.id for spec in specs}) == len(specs)
+    assert len(specs) < sum(len(all_runs([e], tiny())) for e in experiments), "none is shared"
+    assert len(RunStore(tmp_path)) == 0
