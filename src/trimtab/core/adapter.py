@@ -77,6 +77,7 @@ class Adapter:
         self.optimizer: torch.optim.Optimizer | None = None
         self._loss_scale = 1.0
         self._learning = self.learns
+        self._norm_now = method.norm
         with torch.inference_mode(False):
             self._rewind()
 
@@ -135,7 +136,8 @@ class Adapter:
     def _advance(self, inputs: Tensor) -> Tensor:
         at_once = self._learning and self.window.size is None and not self._micro_batched(inputs)
         with torch.set_grad_enabled(at_once):
-            prediction = self._forward_in_parts(inputs, self._norm_for(len(inputs)))
+            self._norm_now = self._norm_for(len(inputs))
+            prediction = self._forward_in_parts(inputs, self._norm_now)
         if not bool(prediction.logits.detach().isfinite().all()):
             return self._fall_back(inputs)
         step = self._with_targets(self._step(inputs, prediction), self.memory, roles.OutputRule)
@@ -177,15 +179,18 @@ class Adapter:
         A window of single samples has no batch to take statistics from, so batch norms follow
         the stream instead, starting from the source's statistics.
         """
-        if self.window.size is not None and self.method.norm == BATCH:
-            return tracking(self.window.size, samples)
-        return self.method.norm
+        policy = self.method.norm
+        if self.window.size is not None and policy == BATCH:
+            policy = tracking(self.window.size, samples)
+        for rule in self._playing(roles.NormRule) if self.backbone.has_batch_norm else []:
+            policy = rule.norm(policy, samples, self.memory[rule.name])
+        return policy
 
     def _norm_again(self) -> NormPolicy:
         """The policy of every further pass over the same samples: statistics do not move twice."""
         if self.window.size is not None and self.method.norm == BATCH:
             return SOURCE
-        return replace(self.method.norm, keep_weight=0.0)
+        return replace(self._norm_now, keep_weight=0.0)
 
     def _forward(
         self,

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.norm import NormPolicy
 
 
 class Forward(Protocol):
@@ -167,6 +168,14 @@ class OutputRule(Component):
     @abstractmethod
     def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
         """Logits to hand to the caller, shape (batch, classes)."""
+
+
+class NormRule(Component):
+    """Decides which statistics batch norms use as the stream goes on."""
+
+    @abstractmethod
+    def norm(self, policy: NormPolicy, samples: int, memory: Tensors) -> NormPolicy:
+        """The policy for a batch of so many samples, in place of the method's."""
 
 
 class ResetRule(Component):

@@ -84,7 +84,7 @@ class _StreamBatchNorm(_BatchNorm):
             learns = policy.differentiable and torch.is_grad_enabled()
             with torch.set_grad_enabled(learns):
                 mean, var = _towards_batch(stored_mean, stored_var, x, policy, policy.batch_weight)
-            output = self._normalised_by(x, mean, var)
+            output = self._normalised_by(x, mean, var) if learns else self._native_by(x, mean, var)
         if policy.keep_weight:
             with torch.no_grad():
                 mean, var = _towards_batch(stored_mean, stored_var, x, policy, policy.keep_weight)
@@ -99,6 +99,11 @@ class _StreamBatchNorm(_BatchNorm):
         normalised = (x - mean.view(per_channel)) * scale.view(per_channel)
         with self._statistics(torch.zeros_like(mean), torch.ones_like(var) - self.eps):
             return super().forward(normalised.to(x.dtype))
+
+    def _native_by(self, x: Tensor, mean: Tensor, var: Tensor) -> Tensor:
+        """Normalise by constants, which the layer does best by itself."""
+        with self._statistics(mean, var):
+            return super().forward(x)
 
     def _shift_of(self, x: Tensor) -> Tensor:
         zeros = x.new_zeros(x.shape[1])
@@ -125,15 +130,25 @@ def _towards_batch(
     mean: Tensor, var: Tensor, x: Tensor, policy: NormPolicy, weight: float
 ) -> tuple[Tensor, Tensor]:
     """Stored statistics moved by ``weight`` towards those of the batch."""
-    axes = [axis for axis in range(x.dim()) if axis != 1]
-    batch_var, batch_mean = torch.var_mean(
-        x.to(torch.promote_types(x.dtype, torch.float32)), axes, correction=int(policy.unbiased)
-    )
+    values = x.to(torch.promote_types(x.dtype, torch.float32))
+    batch_mean, batch_var = _moments(values, policy.unbiased)
     batch_var, batch_mean = batch_var.to(var.dtype), batch_mean.to(mean.dtype)
     blended = var.lerp(batch_var, weight)
     if policy.mixture:
         blended = blended + weight * (1 - weight) * (batch_mean - mean).square()
     return mean.lerp(batch_mean, weight), blended
+
+
+def _moments(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
+    """Mean and variance of each channel."""
+    if torch.is_grad_enabled() or x.dtype not in (torch.float32, torch.float64):
+        axes = [axis for axis in range(x.dim()) if axis != 1]
+        var, mean = torch.var_mean(x, axes, correction=int(unbiased))
+        return mean, var
+    # several times as fast on a CPU, but without gradients
+    mean, var = torch.batch_norm_update_stats(x, None, None, 0.0)
+    count = x.numel() // x.shape[1]
+    return mean, var * (count / (count - 1)) if unbiased else var
 
 
 @cache

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from trimtab.components.augmentation_consistency import AugmentationConsistency
+from trimtab.components.cautious_updates import CautiousUpdates
 from trimtab.components.certainty_diversity import CertaintyDiversity
 from trimtab.components.class_balanced_memory import ClassBalancedMemory
 from trimtab.components.entropy import Entropy
@@ -26,6 +27,8 @@ from trimtab.components.source_ensembling import SourceEnsembling
 from trimtab.components.source_replay import SourceReplay
 from trimtab.components.stochastic_restore import StochasticRestore
 from trimtab.components.structure_dependence import StructureDependence
+from trimtab.components.temporal_prior import TemporalPrior
+from trimtab.components.view_temperature import ViewTemperature
 from trimtab.core.component import Component
 from trimtab.core.method import Method
 from trimtab.core.spec import call_by_name, terms
@@ -49,6 +52,7 @@ from trimtab.methods.santa import santa
 from trimtab.methods.sar import sar
 from trimtab.methods.source import source
 from trimtab.methods.tent import tent
+from trimtab.methods.trimtab import trimtab
 
 METHODS: Mapping[str, Callable[..., Method]] = MappingProxyType(
     {
@@ -72,12 +76,14 @@ METHODS: Mapping[str, Callable[..., Method]] = MappingProxyType(
         "sar": sar,
         "source": source,
         "tent": tent,
+        "trimtab": trimtab,
     }
 )
 
 COMPONENTS: Mapping[str, Callable[..., Component]] = MappingProxyType(
     {
         "augmentation_consistency": AugmentationConsistency,
+        "cautious_updates": CautiousUpdates,
         "certainty_diversity": CertaintyDiversity,
         "class_balanced_memory": ClassBalancedMemory,
         "entropy": Entropy,
@@ -100,6 +106,8 @@ COMPONENTS: Mapping[str, Callable[..., Component]] = MappingProxyType(
         "source_replay": SourceReplay,
         "stochastic_restore": StochasticRestore,
         "structure_dependence": StructureDependence,
+        "temporal_prior": TemporalPrior,
+        "view_temperature": ViewTemperature,
     }
 )
 

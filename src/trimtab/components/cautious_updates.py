@@ -1,0 +1,43 @@
+"""Let an update from few samples count for little."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from trimtab.core.backbone import Tensors
+from trimtab.core.component import ParameterRule, Start
+from trimtab.functional import full_copy
+
+
+@dataclass(frozen=True)
+class CautiousUpdates(ParameterRule):
+    """Keep only a share of an update, and of the rules before this one, that few samples caused.
+
+    Optimisers such as Adam step as far for one sample as for many, and rules such as source
+    ensembling pull as hard; with this, single samples move the weights about as far in all as
+    the batches that they could have come in.
+
+    Args:
+        samples: So many samples with a weight above 0 make a whole update.
+    """
+
+    samples: float = 32.0
+
+    def __post_init__(self) -> None:
+        if not self.samples > 0:
+            raise ValueError(f"samples must be positive, got {self.samples}")
+
+    def new_memory(self, start: Start) -> Tensors:
+        before = {f"before.{name}": full_copy(value) for name, value in start.source.items()}
+        return {**before, "count": torch.zeros((), device=start.device)}
+
+    def observe(self, losses: Tensor, memory: Tensors) -> None:
+        memory["count"].fill_(len(losses))
+
+    def after_update(self, params: Tensors, source: Tensors, memory: Tensors) -> None:
+        share = min(float(memory["count"]) / self.samples, 1.0)
+        for name, param in params.items():
+            before = memory[f"before.{name}"]
+            param.copy_(before.lerp(param.to(before.dtype), share))
+            before.copy_(param)

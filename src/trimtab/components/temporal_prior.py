@@ -1,0 +1,138 @@
+"""Let neighbours in time share their class, as far as the stream shows that they do."""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from trimtab.core.backbone import Tensors
+from trimtab.core.component import NormRule, OutputRule, Start, Step
+from trimtab.core.norm import NormPolicy
+from trimtab.sticky_chain import smooth
+
+STAYS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99)
+"""Probabilities that a class stays from one sample to the next, all weighed against each other."""
+LEAST_EVIDENCE = 0.01
+"""Of a class relative to the likeliest one: a sure mistake must not end a run of its own."""
+LEAST_TRUST = 1e-3
+"""Below it predictions are left exactly as they are."""
+DOUBT_SAMPLES = 128.0
+"""Batch norms take samples for correlated until about so many have shown that they are not,"""
+FIRST_SAMPLES = 32.0
+"""and begin as if so many had."""
+
+
+@dataclass(frozen=True)
+class TemporalPrior(OutputRule, NormRule):
+    """Smooth predictions along time by chains whose class stays with some probability.
+
+    Chains of different probability run side by side; each counts as much as its likelihood says,
+    which is found without labels, forgets slowly and is measured against a running histogram of
+    the predictions: a model that favours some classes is biased, its stream is not correlated.
+    What bias cannot explain, but correlation can, are long runs of one class, so only chains
+    above ``min_stay`` change predictions. Samples of a batch inform each other both ways; across
+    batches, and so for single samples, only the past does.
+
+    Args:
+        min_stay: Least probability to stay that counts as correlation.
+        caution: Nats of likelihood by which correlation has to be the better explanation.
+        memory: Over how many samples likelihoods are remembered.
+        samples_per_class: Over how many samples for each class the histogram is.
+        stored_samples: How many samples the stored statistics of batch norms count as against a
+            batch, whose samples count less where they are correlated. None leaves batch norms to
+            the method.
+    """
+
+    min_stay: float = 0.85
+    caution: float = 8.0
+    memory: float = 256.0
+    samples_per_class: float = 100.0
+    stored_samples: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_stay < STAYS[-1]:
+            raise ValueError(f"min_stay must lie in [0, {STAYS[-1]}), got {self.min_stay}")
+        if not self.caution >= 0:
+            raise ValueError(f"caution must be 0 nats or more, got {self.caution}")
+        for name in ("memory", "samples_per_class"):
+            if not getattr(self, name) >= 1:
+                raise ValueError(f"{name} must be at least 1 sample, got {getattr(self, name)}")
+        if self.stored_samples is not None and not self.stored_samples > 0:
+            raise ValueError(f"stored_samples must be positive, got {self.stored_samples}")
+
+    def new_memory(self, start: Start) -> Tensors:
+        uniform = torch.full((start.num_classes,), 1 / start.num_classes, device=start.device)
+        return {
+            "histogram": uniform,
+            "beliefs": uniform.repeat(len(STAYS), 1),
+            "log_likelihoods": torch.zeros(len(STAYS), device=start.device),
+            "seen": torch.zeros((), device=start.device),
+        }
+
+    def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
+        # Hundreds of tiny operations are quickest on a CPU, wherever the model is.
+        log_probs = logits.log_softmax(1).float().cpu()
+        stays = torch.tensor(STAYS)
+        fresh = self._fresh(memory["histogram"].cpu())
+        chains = smooth(evidence_of(log_probs, fresh), fresh, stays, memory["beliefs"].cpu())
+        past = (1 - 1 / self.memory) ** len(logits)
+        likelihoods = past * memory["log_likelihoods"].cpu() + chains.log_likelihood
+        memory["log_likelihoods"].copy_(likelihoods - likelihoods.max())
+        memory["beliefs"].copy_(chains.last)
+        self._count(log_probs.exp(), memory)
+        trust = (self._trust(memory) * self._acts(memory["histogram"])).cpu()
+        if trust.sum() < LEAST_TRUST:
+            return logits
+        mixed = (chains.probs * trust[:, None]).sum(1) + (1 - trust.sum()) * log_probs.exp()
+        return mixed.log().to(logits)
+
+    def _trust(self, memory: Tensors) -> Tensor:
+        """How much each chain counts, shape (chains,); sums to 1."""
+        likelihoods = memory["log_likelihoods"]
+        return (likelihoods - self.caution * self._acts(likelihoods)).softmax(0)
+
+    def _acts(self, like: Tensor) -> Tensor:
+        """1 for chains that change predictions, 0 for others, shape (chains,)."""
+        return (like.new_tensor(STAYS) > self.min_stay).to(like)
+
+    def _fresh(self, histogram: Tensor) -> Tensor:
+        """The histogram as if each class had been seen once more than it was."""
+        uniform = torch.full_like(histogram, 1 / len(histogram))
+        return histogram.lerp(uniform, 1 / (1 + self.samples_per_class))
+
+    def _count(self, probs: Tensor, memory: Tensors) -> None:
+        """Let the histogram follow the predictions."""
+        classes = probs.shape[1]
+        before = (memory["seen"] + 2 * classes).clamp(max=self.samples_per_class * classes)
+        weight = len(probs) / (before + len(probs))
+        memory["histogram"].lerp_(probs.mean(0).to(memory["histogram"]), weight)
+        memory["seen"].add_(len(probs))
+
+    def norm(self, policy: NormPolicy, samples: int, memory: Tensors) -> NormPolicy:
+        if self.stored_samples is None or not policy.couples_samples:
+            return policy
+        stays = memory["beliefs"].new_tensor(STAYS)
+        # Independent or correlated: what lies between is what wrong statistics make of the latter.
+        between = (stays > 0) & (stays <= self.min_stay)
+        odds = memory["log_likelihoods"].masked_fill(between, -torch.inf).softmax(0)
+        stay = float(odds @ stays)
+        shown = float(memory["seen"]) + FIRST_SAMPLES
+        alone = (1 - stay) * shown / (shown + DOUBT_SAMPLES)
+        # statistics that follow the stream move slower; those of a batch count as fewer samples
+        counted = 1 + (samples - 1) * alone
+        share = alone if policy.keep_weight else counted / (counted + self.stored_samples)
+        return replace(
+            policy,
+            batch_weight=share * policy.batch_weight,
+            keep_weight=share * policy.keep_weight,
+            differentiable=False,  # constants for the gradient, which is as good and much faster
+        )
+
+
+def evidence_of(log_probs: Tensor, fresh: Tensor) -> Tensor:
+    """What each sample says of its class beyond the histogram, shape (samples, classes).
+
+    Relative to the class that gains most.
+    """
+    gains = log_probs - fresh.log()
+    return (gains - gains.amax(1, keepdim=True)).exp().clamp(min=LEAST_EVIDENCE)

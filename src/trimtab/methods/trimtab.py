@@ -1,0 +1,74 @@
+"""ROID's learning with a temperature, a prior along time and a norm that need no labels."""
+
+from collections.abc import Callable
+
+from torch import Tensor
+
+from trimtab.augment import ColorAffineFlip
+from trimtab.components.augmentation_consistency import AugmentationConsistency
+from trimtab.components.cautious_updates import CautiousUpdates
+from trimtab.components.certainty_diversity import CertaintyDiversity
+from trimtab.components.soft_likelihood_ratio import SoftLikelihoodRatio
+from trimtab.components.source_ensembling import SourceEnsembling
+from trimtab.components.temporal_prior import TemporalPrior
+from trimtab.components.view_temperature import ViewTemperature
+from trimtab.core.card import Card
+from trimtab.core.component import Component
+from trimtab.core.method import Method
+from trimtab.core.optimizer import Kind, OptimizerChoice
+
+CARD = Card(
+    title="Trimtab",
+    paper="this project's own preset on top of ROID; see docs/beyond-roid.md",
+    idea=(
+        "Learns as ROID does. A temperature found from augmented views makes confidence honest; "
+        "predictions are smoothed along time as far as the stream shows that neighbours share "
+        "their class; and batch norms trust a batch less, the fewer independent samples it holds."
+    ),
+    helps="Any stream, of any batch size: steady, changing or mixed domains, random or correlated.",
+    hurts="Correlation that begins late on a batch-norm network is noticed with a delay.",
+    forwards="1 and one more for each kept sample",
+    backwards="2 for each kept sample",
+)
+
+STORED_SAMPLES = 24.0
+"""What the stored statistics of batch norms count as against a batch."""
+
+
+def trimtab(
+    *,
+    lr: float | None = None,
+    optimizer: Kind | None = None,
+    temperature: bool = True,
+    prior: bool = True,
+    adaptive_norm: bool = True,
+    cautious: bool = True,
+    augment: Callable[..., Tensor] | None = None,
+) -> Method:
+    """ROID's learning, honest confidence, and as much trust in neighbours as they deserve.
+
+    Args:
+        lr: Learning rate; by default 1e-3 with Adam, 2.5e-4 with SGD.
+        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
+            0.9 for larger ones.
+        temperature: Soften or sharpen outputs by what augmented views say of their confidence.
+        prior: Smooth outputs along time where classes are correlated.
+        adaptive_norm: Let batch norms trust a batch by how many independent samples it seems to
+            hold; otherwise they use its statistics alone. Part of the prior, and off without it.
+        cautious: Let updates from few samples count for little.
+        augment: Makes the augmented view; by default colour jitter, affine warp and flip.
+    """
+    augment = augment or ColorAffineFlip()
+    components: list[Component] = [
+        SoftLikelihoodRatio(),
+        AugmentationConsistency(augment),
+        CertaintyDiversity(),
+        SourceEnsembling(0.99),
+    ]
+    if cautious:
+        components.append(CautiousUpdates())
+    if temperature:
+        components.append(ViewTemperature(augment))
+    if prior:
+        components.append(TemporalPrior(stored_samples=STORED_SAMPLES if adaptive_norm else None))
+    return Method(tuple(components), optimizer=OptimizerChoice(optimizer, lr))

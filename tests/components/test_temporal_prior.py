@@ -1,0 +1,153 @@
+"""Smoothing along time, as far as the stream shows correlation."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from components.steps import step
+from trimtab.components.temporal_prior import STAYS, TemporalPrior, evidence_of
+from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.component import Start
+from trimtab.core.norm import BATCH, SOURCE, tracking
+from trimtab.sticky_chain import smooth
+
+CLASSES = 5
+
+
+def memory(rule: TemporalPrior) -> Tensors:
+    return rule.new_memory(
+        Start(
+            backbone=Backbone(torch.nn.Identity()),
+            source={},
+            num_classes=CLASSES,
+            num_features=None,
+            sample_shape=(CLASSES,),
+            device=torch.device("cpu"),
+            forward=lambda inputs, params=None: pytest.fail("no pass is needed"),
+            generator=torch.Generator(),
+        )
+    )
+
+
+def logits_of(labels: Tensor, bias: float = 0.0, seed: int = 0) -> Tensor:
+    """What a model that is right on about two of three samples might say."""
+    noise = torch.randn(len(labels), CLASSES, generator=torch.Generator().manual_seed(seed))
+    logits = 1.5 * torch.eye(CLASSES)[labels] + noise
+    logits[:, 0] += bias
+    return logits
+
+
+def follow(rule: TemporalPrior, logits: Tensor, batch: int, kept: Tensors) -> Tensor:
+    return torch.cat([rule.correct(part, step(part), kept) for part in logits.split(batch)])
+
+
+def error(logits: Tensor, labels: Tensor) -> float:
+    return float((logits.argmax(1) != labels).float().mean())
+
+
+RUNS = torch.arange(30).mul(3).remainder(CLASSES).repeat_interleave(40)
+SHUFFLED = RUNS[torch.randperm(len(RUNS), generator=torch.Generator().manual_seed(1))]
+
+
+@pytest.mark.parametrize(("batch", "share"), [(1, 0.6), (16, 0.35), (64, 0.35)])
+def test_runs_of_a_class_are_found_and_used(batch: int, share: float) -> None:
+    rule, logits = TemporalPrior(), logits_of(RUNS)
+    kept = memory(rule)
+    corrected = follow(rule, logits, batch, kept)
+    assert error(corrected, RUNS) < share * error(logits, RUNS)
+
+
+@pytest.mark.parametrize("bias", [0.0, 1.0])
+@pytest.mark.parametrize("batch", [1, 64])
+def test_a_shuffled_stream_is_left_alone_even_by_a_biased_model(batch: int, bias: float) -> None:
+    # at the very start a favourite class and a run of it look the same
+    rule, logits = TemporalPrior(), logits_of(SHUFFLED, bias)
+    found = follow(rule, logits, batch, memory(rule))
+    assert torch.equal(found[256:], logits[256:])
+    assert error(found, SHUFFLED) < error(logits, SHUFFLED) + 0.01
+
+
+def test_chains_count_by_their_likelihood_and_short_ones_change_nothing() -> None:
+    rule, logits = TemporalPrior(caution=2.0), logits_of(RUNS[:64])
+    uniform, stays = torch.full((CLASSES,), 1 / CLASSES), torch.tensor(STAYS)
+    evidence = evidence_of(logits.log_softmax(1), uniform)
+    chains = smooth(evidence, uniform, stays, uniform.repeat(len(STAYS), 1))
+    odds = chains.log_likelihood.exp() * torch.where(stays > 0.85, math.exp(-2), 1.0)
+    expected = torch.zeros(64, CLASSES)
+    for number, stay in enumerate(STAYS):
+        said = chains.probs[:, number] if stay > 0.85 else logits.softmax(1)
+        expected += odds[number] / odds.sum() * said
+    found = rule.correct(logits, step(logits), memory(rule))
+    torch.testing.assert_close(found.softmax(1), expected)
+
+
+def test_likelihoods_are_forgotten_slowly() -> None:
+    rule, logits = TemporalPrior(memory=100), logits_of(RUNS[:60])
+    kept = memory(rule)
+    kept["log_likelihoods"].copy_(torch.linspace(-40, 0, len(STAYS)))
+    before = kept["log_likelihoods"].clone()
+    fresh = memory(rule)
+    rule.correct(logits, step(logits), kept)
+    rule.correct(logits, step(logits), fresh)
+    change = kept["log_likelihoods"] - fresh["log_likelihoods"] - before * 0.99**60
+    torch.testing.assert_close(change, change[:1].expand_as(change), atol=1e-4, rtol=0)
+
+
+def test_the_histogram_is_a_running_mean_over_its_memory() -> None:
+    rule, logits = TemporalPrior(samples_per_class=8), logits_of(SHUFFLED[:90])
+    kept = memory(rule)
+    follow(rule, logits, 30, kept)
+    mean, count = torch.full((CLASSES,), 1 / CLASSES), 10.0
+    for part in logits.softmax(1).split(30):
+        mean = (count * mean + part.sum(0)) / (count + 30)
+        count = min(count + 30, 40.0)
+    torch.testing.assert_close(kept["histogram"], mean)
+
+
+def test_across_batches_only_the_past_counts() -> None:
+    rule, logits = TemporalPrior(), logits_of(RUNS[:200])
+    changed = logits.clone()
+    changed[150:] = changed[150:].flip(1)
+    left, right = (follow(rule, stream, 50, memory(rule)) for stream in (logits, changed))
+    assert torch.equal(left[:150], right[:150])
+
+
+def test_correlated_samples_count_less_against_stored_statistics() -> None:
+    rule = TemporalPrior(stored_samples=24)
+    weights = []
+    for labels in (SHUFFLED, RUNS):
+        kept = memory(rule)
+        assert rule.norm(BATCH, 1, kept).batch_weight == 1 / 25
+        follow(rule, logits_of(labels), 64, kept)
+        weights.append(rule.norm(BATCH, 64, kept).batch_weight)
+        assert rule.norm(SOURCE, 64, kept) == SOURCE
+        follows = rule.norm(tracking(64, 1), 1, kept)
+        assert follows.batch_weight == follows.keep_weight < tracking(64, 1).batch_weight
+    assert weights[1] < 0.25 < 0.6 < weights[0] < 64 / 88
+
+
+def test_by_itself_it_leaves_batch_norms_to_the_method() -> None:
+    rule = TemporalPrior()
+    assert rule.norm(BATCH, 64, memory(rule)) == BATCH
+
+
+def test_certain_and_missing_classes_leave_everything_finite() -> None:
+    rule = TemporalPrior()
+    kept = memory(rule)
+    certain = 1e4 * torch.eye(CLASSES)[torch.zeros(64, dtype=torch.long)]
+    for _ in range(60):
+        assert rule.correct(certain, step(certain), kept).isfinite().all()
+    other = certain.roll(1, 1)
+    assert rule.correct(other, step(other), kept).argmax(1).eq(1).all()
+    assert all(value.isfinite().all() for value in kept.values())
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"min_stay": 1.0}, {"caution": -1.0}, {"memory": 0.0}, {"stored_samples": 0.0}],
+)
+def test_settings_are_checked(bad: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must"):
+        TemporalPrior(**bad)
