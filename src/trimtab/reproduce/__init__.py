@@ -27,7 +27,7 @@ NAMES = (
 )
 """In the order of the paper."""
 
-OWN = ("beyond",)
+OWN = ("beyond", "beyond-ablation")
 """Experiments that are not the paper's."""
 
 
