@@ -19,6 +19,8 @@ def adapt(
     window: int | None = None,
     micro_batch: int | None = None,
     classifier: str | None = None,
+    adapt_every: int = 1,
+    budget: float | None = None,
     **options: Any,
 ) -> Adapter:
     """A stream that predicts with ``model`` and adapts to what it sees; the model stays as it is.
@@ -32,6 +34,9 @@ def adapt(
         window: Learn once every so many samples, whatever batches they come in.
         micro_batch: Most samples to hold in memory for gradients at once.
         classifier: Name of the module whose input are the features; found by itself.
+        adapt_every: Learn on every so many batches only; all are predicted and corrected.
+        budget: Most passes a sample on average, in multiples of a plain forward (``1.5``): learn
+            on as many batches as that allows.
         options: The method's own options, as listed by its factory.
     """
     if isinstance(method, Method):
@@ -46,4 +51,11 @@ def adapt(
         backbone = model
     else:
         backbone = Backbone(model, num_classes, classifier)
-    return recipe.start(backbone, seed=seed, window=window, micro_batch=micro_batch)
+    return recipe.start(
+        backbone,
+        seed=seed,
+        window=window,
+        micro_batch=micro_batch,
+        adapt_every=adapt_every,
+        budget=budget,
+    )

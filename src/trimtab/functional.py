@@ -28,8 +28,8 @@ def soft_likelihood_ratio(logits: Tensor, ceiling: float = 0.99, eps: float = 1e
 def move_towards(averages: dict[str, Tensor], values: dict[str, Tensor], weight: float) -> None:
     """Move each average by ``weight`` of the way to the value of its name, in place."""
     with torch.no_grad():
-        for name, average in averages.items():
-            average.lerp_(values[name].detach().to(average.dtype), weight)
+        targets = [values[name].detach().to(average.dtype) for name, average in averages.items()]
+        torch._foreach_lerp_(list(averages.values()), targets, weight)
 
 
 def averaged_over_kept(weights: Tensor) -> Tensor:

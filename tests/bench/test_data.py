@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from trimtab.bench.data import open_data, open_source_data
+from trimtab.streams.corruptions import BENCHMARK
 
 
 def test_the_embedded_images_need_nothing() -> None:
@@ -29,6 +31,20 @@ def test_published_data_is_looked_for_in_the_data_folder(
     monkeypatch.setenv("TRIMTAB_DATA", str(tmp_path))
     with pytest.raises(OSError, match=str(tmp_path / "CIFAR-10-C")):
         open_data("cifar10_c")
+
+
+def test_clean_images_are_named_beside_the_corrupted_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRIMTAB_DATA", str(tmp_path))
+    (tmp_path / "CIFAR-10-C").mkdir()
+    np.save(tmp_path / "CIFAR-10-C" / "labels.npy", np.zeros(50, dtype=np.int64))
+    for name in BENCHMARK:
+        np.save(tmp_path / "CIFAR-10-C" / f"{name}.npy", np.zeros((50, 32, 32, 3), dtype=np.uint8))
+    domains = open_data("cifar10_c(clean='fashion_mnist')")
+    assert len(domains.labels("clean")) == 3000
+    with pytest.raises(ValueError, match=r"clean images, give them as clean=\.\.\."):
+        open_data("cifar10_c").labels("clean")
 
 
 def test_an_unknown_name_is_refused_with_the_nearest() -> None:

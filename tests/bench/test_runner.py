@@ -16,6 +16,18 @@ def test_a_run_is_decided_by_its_spec() -> None:
     assert first.cost.backwards > 0
 
 
+def test_a_run_says_which_share_of_the_parameters_it_trains() -> None:
+    shares = {
+        method: cost.trained_share
+        for method in ("source", "tent", "rmt")
+        if (cost := run(tiny_spec(method=method)).cost) is not None
+    }
+    norms = 2 * (7 * 8 + 6 * 16 + 6 * 32)  # scale and shift of a ResNet-20 of width 8
+    network = runner._backbone("fashion_resnet20_gn").model
+    every = sum(parameter.numel() for parameter in network.parameters())
+    assert shares == {"source": 0.0, "tent": norms / every, "rmt": 1.0}
+
+
 def test_a_run_that_fails_is_a_result_with_its_error() -> None:
     result = run(tiny_spec(method="no_such_method"))
     assert result.status == "failed"

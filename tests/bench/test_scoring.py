@@ -67,6 +67,23 @@ def test_curves_cover_the_stream_once() -> None:
     )
 
 
+def test_predicted_classes_are_counted_along_the_stream() -> None:
+    scores = scored(LOGITS, LABELS, DOMAIN, SOURCE, 13).scores(0.0)
+    stops = [0, *(point[0] for point in scores.curve)]
+    guesses = LOGITS.argmax(1).tolist()
+    expected = [[guesses[a:b].count(c) for c in range(4)] for a, b in itertools.pairwise(stops)]
+    assert scores.predicted_along == expected
+
+
+def test_neighbours_of_many_classes_are_counted_together() -> None:
+    logits = torch.eye(250)[[0, 1, 2, 3, 249, 248]]
+    scorer = Scorer(250, ["fog"])
+    scorer.update(logits, torch.zeros(6).long(), torch.zeros(6).long(), logits)
+    along = scorer.scores(0.0).predicted_along
+    assert {len(counts) for counts in along} == {84}
+    assert [counts.index(1) for counts in along] == [0, 0, 0, 1, 83, 82]
+
+
 def test_batches_make_no_difference() -> None:
     assert scored(LOGITS, LABELS, DOMAIN, SOURCE, 1).scores(0) == scored(
         LOGITS, LABELS, DOMAIN, SOURCE, 64

@@ -1,12 +1,15 @@
 """Results on disk."""
 
+import json
 import multiprocessing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bench.stores import tiny_spec
 from trimtab.bench.result import RunResult
+from trimtab.bench.runner import run
 from trimtab.bench.store import RunStore
 
 
@@ -19,6 +22,18 @@ def test_results_survive_the_disk(tmp_path: Path) -> None:
     store.put(failed())
     assert store.get(tiny_spec()) == failed()
     assert list(RunStore(tmp_path)) == [failed()]
+
+
+def test_a_result_without_classes_along_the_stream_still_reads(tmp_path: Path) -> None:
+    result = run(tiny_spec(images_per_domain=4))
+    values = json.loads(result.to_json())
+    assert len(values["scores"].pop("predicted_along")) == 60
+    RunStore(tmp_path).put(result)
+    (tmp_path / "runs" / f"{result.spec.id}.json").write_text(json.dumps(values))
+    (older,) = RunStore(tmp_path)
+    assert older.scores is not None
+    assert result.scores is not None
+    assert older.scores == replace(result.scores, predicted_along=[])
 
 
 def test_a_failed_run_is_not_done(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from trimtab import models
 from trimtab.core.backbone import Backbone
 from trimtab.models import loading
 from trimtab.models.entry import ModelEntry, Preprocessing
+from trimtab.models.local_weights import file_hash
 from trimtab.models.normalization import Normalized
 from trimtab.models.tiny import TINY
 
@@ -34,7 +35,7 @@ SHIPPED = {name: entry for name, entry in TINY.items() if entry.shipped}
 @pytest.mark.parametrize("name", sorted(SHIPPED))
 def test_shipped_weights_have_the_stated_hash_and_load(name: str) -> None:
     entry = TINY[name]
-    assert loading.file_hash(loading.weight_path(entry)) == entry.sha256
+    assert file_hash(loading.weight_path(entry)) == entry.sha256
     backbone = models.load(name)
     assert isinstance(backbone, Backbone)
     assert backbone.num_classes == 10
@@ -128,6 +129,24 @@ def test_a_network_without_shipped_weights_says_where_they_are_from() -> None:
         models.load("wrn28_10")
 
 
+def test_a_file_in_the_folder_of_weights_is_found_by_the_networks_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRIMTAB_WEIGHTS", str(tmp_path))
+    assert models.fingerprint("cifar_resnet20") is None
+    state = models.MODELS["cifar_resnet20"].make(10).state_dict()
+    torch.save({"state_dict": state}, tmp_path / "cifar_resnet20.pth")
+    loaded = models.build("cifar_resnet20").state_dict()
+    for name, tensor in state.items():
+        assert any(key.endswith(name) and value.equal(tensor) for key, value in loaded.items())
+    assert models.fingerprint("cifar_resnet20") == file_hash(tmp_path / "cifar_resnet20.pth")[:16]
+
+
+def test_the_tables_own_hash_is_the_fingerprint_of_known_weights() -> None:
+    assert models.fingerprint("fashion_vit") == models.describe("fashion_vit").fingerprint
+    assert models.fingerprint("resnet50") == models.describe("resnet50").fingerprint
+
+
 def test_weights_that_cannot_be_fetched_say_what_was_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +221,12 @@ def test_a_mask_keeps_the_classes_of_an_imagenet_variant() -> None:
     backbone = models.load("mobilenet_v3_small@imagenet_r", weights="random")
     assert backbone.num_classes == 200
     assert backbone(torch.rand(1, 3, 64, 64)).logits.shape == (1, 200)
+
+
+def test_a_masked_network_is_described_by_its_own_classes_and_the_same_weights() -> None:
+    entry, base = models.describe("resnet50@imagenet_d109"), models.describe("resnet50")
+    assert (entry.name, entry.num_classes) == ("resnet50@imagenet_d109", 109)
+    assert (entry.norm_layers, entry.fingerprint) == (base.norm_layers, base.fingerprint)
 
 
 def test_a_mask_must_be_known_and_fit() -> None:

@@ -29,7 +29,7 @@ def tiny() -> Setup:
     return replace(setup, images_per_domain=4, batch_size=16)
 
 
-@pytest.mark.parametrize("name", reproduce.NAMES)
+@pytest.mark.parametrize("name", [*reproduce.NAMES, *reproduce.OWN])
 def test_an_experiment_runs_makes_its_page_and_is_not_done_twice(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -52,7 +52,7 @@ def test_an_experiment_runs_makes_its_page_and_is_not_done_twice(
     assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/*.json")} == kept
 
 
-@pytest.mark.parametrize("name", reproduce.NAMES)
+@pytest.mark.parametrize("name", [*reproduce.NAMES, *reproduce.OWN])
 def test_an_experiment_that_was_not_run_says_that_nothing_was_checked(
     name: str, tmp_path: Path
 ) -> None:

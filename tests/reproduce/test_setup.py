@@ -2,6 +2,7 @@
 
 import pytest
 
+from trimtab.report.metrics import DOMAIN_ERROR, ERROR
 from trimtab.reproduce.setup import METHODS, Setup, setup_for, small
 
 
@@ -41,3 +42,34 @@ def test_small_keeps_the_data_and_networks() -> None:
     assert setup.data == "cifar10"
     assert setup.seeds == (1,)
     assert set(setup.methods) < set(METHODS)
+
+
+def test_datasets_with_some_of_imagenets_classes_get_networks_with_those() -> None:
+    assert setup_for("imagenet_r").networks[0] == "resnet50@imagenet_r"
+    assert setup_for("imagenet_r").coupled == ("resnet50@imagenet_r",)
+    chosen = setup_for("imagenet_d109", ["resnet18", "vit_b_16@imagenet_d109"]).networks
+    assert chosen == ("resnet18@imagenet_d109", "vit_b_16@imagenet_d109")
+    assert setup_for("imagenet_r", ["fashion_vit"]).networks == ("fashion_vit",)
+
+
+def test_the_papers_part_of_imagenet_c_is_taken_unless_classes_are_correlated() -> None:
+    setup = setup_for("imagenet_c")
+    sizes = {
+        scenario: setup.run("roid", "swin_b", scenario)[0].images_per_domain
+        for scenario in ("continual", "mixed", "correlated", "mixed_correlated(delta=0.01)")
+    }
+    assert list(sizes.values()) == [5000, 5000, None, None]
+    listed = setup_for("imagenet_c(list_file='list.txt')")
+    assert listed.run("roid", "swin_b", "continual")[0].images_per_domain is None
+    chosen = setup_for("imagenet_c", images_per_domain=100)
+    assert chosen.run("roid", "swin_b", "mixed")[0].images_per_domain == 100
+
+
+def test_the_papers_own_hyperparameters_are_set_where_trimtabs_differ() -> None:
+    spec = setup_for("cifar100_c").run("cotta", "resnext29_4x32d", "continual")[0]
+    assert spec.options == {"min_confidence": 0.72}
+
+
+def test_domains_of_unequal_size_count_once_each() -> None:
+    assert setup_for("imagenet_d109").metric is DOMAIN_ERROR
+    assert setup_for("imagenet_c").metric is ERROR

@@ -124,6 +124,15 @@ def test_recurring_repeats_the_sequence_with_new_orders():
     assert not torch.equal(batches[0].index, batches[3].index)
 
 
+def test_a_single_domain_can_come_again_in_new_orders():
+    batches = list(scenario("single(domain='snow', rounds=2)").stream(IMAGES, batch_size=60))
+    assert {int(domain) for batch in batches for domain in batch.domain} == {7}
+    assert [batch.starts_domain for batch in batches] == [True, False]
+    assert not torch.equal(batches[0].index, batches[1].index)
+    with pytest.raises(ValueError, match="rounds must be a whole number from 1, got 0"):
+        scenario("single(rounds=0)")
+
+
 def test_the_same_order_everywhere_is_a_switch():
     def orders(text):
         return [batch.index.tolist() for batch in scenario(text).stream(SMALL, batch_size=60)]

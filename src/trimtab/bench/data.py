@@ -1,4 +1,7 @@
-"""Images by the words of a spec: ``fashion_mnist``, or ``imagenet_c(images=5000)``."""
+"""Images by the words of a spec: ``fashion_mnist``, or ``imagenet_c(images=5000)``.
+
+``imagenet_c(clean='imagenet')`` are corrupted images with clean ones beside them.
+"""
 
 import os
 from pathlib import Path
@@ -40,6 +43,8 @@ def open_data(words: str) -> Any:
     options = dict(term.arguments)
     if term.name in FOLDERS:
         options.setdefault("root", data_folder() / FOLDERS[term.name])
+    if isinstance(options.get("clean"), str):
+        options["clean"] = open_data(options["clean"])
     return call_by_name("data", {term.name: found}, term.name, options)
 
 

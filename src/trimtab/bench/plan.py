@@ -8,5 +8,5 @@ from trimtab.bench.spec import RunSpec
 
 
 def with_fingerprints(specs: Iterable[RunSpec]) -> list[RunSpec]:
-    """The same specs with each model's weights in them, where its table states a hash."""
-    return [replace(spec, weights=models.describe(spec.model).fingerprint) for spec in specs]
+    """The same specs with each model's weights in them, where they have a hash."""
+    return [replace(spec, weights=models.fingerprint(spec.model)) for spec in specs]

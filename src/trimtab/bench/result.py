@@ -32,6 +32,8 @@ class Scores:
             would have to change class for the classes to come out as they were.
         parameter_distance: Distance of the trained parameters to the source, relative to the
             source's length.
+        predicted_along: For each stretch of the curve, how often each class was predicted; of
+            more than 100 classes, neighbours are counted together. Empty in older results.
     """
 
     samples: int
@@ -50,6 +52,7 @@ class Scores:
     source_error: float
     collapsed: bool
     parameter_distance: float
+    predicted_along: list[list[int]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,8 @@ class Cost:
         updates: Optimiser steps.
         skipped_updates: Steps that were left out because they were not finite.
         resets: Returns to the source.
+        trained_share: Share of the network's parameters that are trained; None where it was not
+            recorded.
     """
 
     forwards: float
@@ -76,6 +81,7 @@ class Cost:
     updates: int
     skipped_updates: int
     resets: int
+    trained_share: float | None = None
 
 
 @dataclass(frozen=True)

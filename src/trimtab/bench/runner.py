@@ -46,7 +46,7 @@ def run(spec: RunSpec, progress: Progress = lambda done, total: None) -> RunResu
 
 def _measure(spec: RunSpec, progress: Progress) -> tuple[Scores, Cost]:
     backbone = _backbone(spec.model)
-    if spec.weights not in (None, models.describe(spec.model).fingerprint):
+    if spec.weights not in (None, models.fingerprint(spec.model)):
         raise gate.GateError(f"{spec.model} no longer has the weights {spec.weights}")
     images = _images(spec.data)
     _gate(spec.model, spec.data)
@@ -111,7 +111,13 @@ def _cost(adapter: Adapter, seconds: list[float], plain_seconds: list[float]) ->
         updates=counters.updates,
         skipped_updates=counters.skipped_updates,
         resets=counters.resets,
+        trained_share=_trained_share(adapter),
     )
+
+
+def _trained_share(adapter: Adapter) -> float:
+    every = sum(parameter.numel() for parameter in adapter.backbone.model.parameters())
+    return sum(parameter.numel() for parameter in adapter.params.values()) / every
 
 
 @torch.no_grad()

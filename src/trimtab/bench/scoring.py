@@ -1,5 +1,6 @@
 """Scores as the stream goes by: each prediction is scored before the next batch is read."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -10,6 +11,9 @@ from trimtab.bench.result import Scores
 
 CONFIDENCE_BINS = 15
 CURVE_POINTS = 60
+CLASS_GROUPS = 100
+"""Most classes, or groups of neighbouring ones, that are counted along the stream."""
+
 COLLAPSE_DISTANCE = 0.5
 
 
@@ -71,6 +75,7 @@ class Scorer:
             source_error=_share(~source_right),
             collapsed=self._collapsed(labels, predicted),
             parameter_distance=parameter_distance,
+            predicted_along=[self._grouped(predicted[part]) for part in _stretches(len(labels))],
         )
 
     def _histogram(self, classes: Tensor) -> Tensor:
@@ -82,13 +87,17 @@ class Scorer:
 
     def _curve(self, labels: Tensor, predicted: Tensor) -> list[tuple[int, float, float]]:
         points = []
-        stretches = min(CURVE_POINTS, len(labels))
-        stops = [round(len(labels) * (i + 1) / stretches) for i in range(stretches)]
-        for start, stop in zip([0, *stops[:-1]], stops, strict=True):
-            truth, guess = labels[start:stop], predicted[start:stop]
+        for part in _stretches(len(labels)):
+            truth, guess = labels[part], predicted[part]
             distance = total_variation(self._histogram(guess), self._histogram(truth))
-            points.append((stop, _share(truth != guess), distance))
+            points.append((part.stop, _share(truth != guess), distance))
         return points
+
+    def _grouped(self, classes: Tensor) -> list[int]:
+        """How often each class is there, or each group of neighbours where there are many."""
+        width = math.ceil(self.num_classes / CLASS_GROUPS)
+        counts = self._histogram(classes).int().split(width)
+        return [int(group.sum()) for group in counts]
 
     def _reliability(self, right: Tensor, confidence: Tensor) -> list[tuple[int, float, float]]:
         bins = (confidence * CONFIDENCE_BINS).long().clamp(max=CONFIDENCE_BINS - 1)
@@ -104,6 +113,13 @@ class Scorer:
         tail = max(1, len(labels) // 10)
         truth, guess = self._histogram(labels[-tail:]), self._histogram(predicted[-tail:])
         return total_variation(guess, truth) > COLLAPSE_DISTANCE
+
+
+def _stretches(samples: int) -> list[slice]:
+    """Up to 60 equal parts of the stream."""
+    count = min(CURVE_POINTS, samples)
+    stops = [round(samples * (i + 1) / count) for i in range(count)]
+    return [slice(start, stop) for start, stop in zip([0, *stops[:-1]], stops, strict=True)]
 
 
 def _share(chosen: Tensor) -> float:

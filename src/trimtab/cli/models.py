@@ -58,7 +58,7 @@ def _list() -> int:
 def _show(name: str) -> int:
     from trimtab.models import describe
 
-    entry = describe(name.partition("@")[0])
+    entry = describe(name)
     lines = {
         "name": entry.name,
         "architecture": entry.architecture,

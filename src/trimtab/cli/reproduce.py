@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         return _list(args, console)
     if args.name is None:
-        known = ", ".join((*reproduce.NAMES, CLAIMS))
+        known = ", ".join((*reproduce.NAMES, *reproduce.OWN, CLAIMS))
         raise ValueError(f"which experiment? The known ones are {known}; --list says more")
     names = reproduce.NAMES if args.name == CLAIMS else (args.name,)
     experiments = {name: reproduce.load(name) for name in names}
@@ -142,7 +142,7 @@ def _list(args: argparse.Namespace, console: "Console") -> int:
     with console.status("timing the networks"):
         stopwatch = Stopwatch(setup)
     table = Table(Column("name", no_wrap=True), "what", "in the paper", "runs", "minutes", "needs")
-    experiments = {name: reproduce.load(name) for name in reproduce.NAMES}
+    experiments = {name: reproduce.load(name) for name in (*reproduce.NAMES, *reproduce.OWN)}
 
     def add(name: str, chosen: "list[Experiment]", used: "Setup", words: tuple[str, ...]) -> None:
         specs, studies = all_runs(chosen, used), all_studies(chosen, used)
@@ -155,7 +155,8 @@ def _list(args: argparse.Namespace, console: "Console") -> int:
         words = (experiment.title, experiment.paper, experiment.needs)
         add(name, [experiment], setup, words)
     words = ("small versions of all, claim by claim", "all of it", "")
-    add(CLAIMS, list(experiments.values()), small(setup), words)
+    papers = [experiments[name] for name in reproduce.NAMES]
+    add(CLAIMS, papers, small(setup), words)
     console.print(table)
     console.print(
         f"Minutes are estimated from a short look at this machine, for {setup.data} with "

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import torch
+
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import ParameterRule
 
@@ -21,5 +23,5 @@ class SourceEnsembling(ParameterRule):
             raise ValueError(f"momentum must lie in [0, 1], got {self.momentum}")
 
     def after_update(self, params: Tensors, source: Tensors, memory: Tensors) -> None:
-        for name, param in params.items():
-            param.lerp_(source[name].to(param.dtype), 1 - self.momentum)
+        targets = [source[name].to(param.dtype) for name, param in params.items()]
+        torch._foreach_lerp_(list(params.values()), targets, 1 - self.momentum)

@@ -13,10 +13,12 @@ from torch import Tensor
 
 from trimtab.core import component as roles
 from trimtab.core import inputs as input_rules
+from trimtab.core import layout
 from trimtab.core import state as state_files
-from trimtab.core.backbone import Backbone, Prediction, Tensors, joined
+from trimtab.core.backbone import Backbone, Prediction, SeparatePredictions, Tensors, joined
 from trimtab.core.counters import Counters
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy, tracking
+from trimtab.core.pace import Pace, passes
 from trimtab.core.window import Window
 
 if TYPE_CHECKING:
@@ -41,6 +43,10 @@ class Adapter:
             every batch as it comes.
         micro_batch: Most samples to hold in memory for gradients at once. None takes whole
             batches; with a window, batches of the size they come in.
+        adapt_every: Learn on every so many batches (windows, where there is one); those between
+            are predicted without gradients, and corrected all the same.
+        budget: Most passes a sample on average, in multiples of a plain forward: learn on as
+            many batches as it allows. A pass backward counts as two forward.
     """
 
     def __init__(
@@ -51,6 +57,8 @@ class Adapter:
         seed: int = 0,
         window: int | None = None,
         micro_batch: int | None = None,
+        adapt_every: int = 1,
+        budget: float | None = None,
     ) -> None:
         if micro_batch is not None and micro_batch < 1:
             raise ValueError(f"micro_batch must be at least 1 sample, got {micro_batch}")
@@ -63,10 +71,12 @@ class Adapter:
         self.source = method.source_params(backbone) if self.learns else {}
         self.sample_shape: tuple[int, ...] | None = None
         self.window = Window(window)
+        self.pace = Pace(adapt_every, budget)
         self.statistics: Tensors = {}
         self.memory: dict[str, Tensors] = {}
         self.optimizer: torch.optim.Optimizer | None = None
         self._loss_scale = 1.0
+        self._learning = self.learns
         self._norm_now = method.norm
         with torch.inference_mode(False):
             self._rewind()
@@ -78,7 +88,7 @@ class Adapter:
         with torch.inference_mode(False):
             inputs = self._admit(inputs)
             self.counters.samples += len(inputs)
-            return torch.cat([self._advance(part) for part in self._parts(inputs)])
+            return torch.cat([self._take(part) for part in self._parts(inputs)])
 
     @torch.inference_mode(False)
     @torch.no_grad()
@@ -112,8 +122,19 @@ class Adapter:
         first, rest = inputs[:room], inputs[room:]
         return [first, *rest.split(self.window.size)] if len(rest) else [first]
 
+    def _take(self, inputs: Tensor) -> Tensor:
+        """Predict, and learn where it is time to."""
+        pace, before = self.pace, passes(self.counters)  # a reset on the way begins another pace
+        pace.arrive(len(inputs))
+        windowed = self.window.size is not None  # a window takes its turn when it is full
+        self._learning = self.learns and (windowed or pace.turn(len(inputs)))
+        logits = self._advance(inputs)
+        beyond = passes(self.counters) - before - len(inputs)
+        pace.pay(beyond, (self.window.size or len(inputs)) if self._learning else 0)
+        return logits
+
     def _advance(self, inputs: Tensor) -> Tensor:
-        at_once = self.learns and self.window.size is None and not self._micro_batched(inputs)
+        at_once = self._learning and self.window.size is None and not self._micro_batched(inputs)
         with torch.set_grad_enabled(at_once):
             self._norm_now = self._norm_for(len(inputs))
             prediction = self._forward_in_parts(inputs, self._norm_now)
@@ -124,7 +145,7 @@ class Adapter:
             logits = self._corrected(replace(step, prediction=prediction.detach()), self.memory)
         if self.window.size is not None:
             self.window.recent = step.recent.rows(slice(-self.window.size, None))
-        if self.learns:
+        if self._learning:
             self._learn_or_wait(step)
         return logits
 
@@ -201,14 +222,24 @@ class Adapter:
         """A further pass for a component; with gradients it is part of the backward pass too."""
         if torch.is_grad_enabled():
             self.counters.backward_samples += len(inputs)
-        return self._forward(inputs, params, self._norm_again())
+        return self._forward_singly(inputs, params, self._norm_again())
+
+    def _forward_singly(
+        self, inputs: Tensor, params: Tensors | None, policy: NormPolicy
+    ) -> Prediction:
+        """A pass over all samples, one by one where that costs no more than all at once."""
+        alone = self.backbone.prefers_single_samples and layout.suits_single_samples(inputs)
+        if not alone or len(inputs) == 1:
+            return self._forward(inputs, params, policy)
+        parts = [self._forward(one, params, policy) for one in inputs.split(1)]
+        return SeparatePredictions.of(parts)
 
     def _micro_batched(self, inputs: Tensor) -> bool:
         return self.micro_batch is not None and len(inputs) > self.micro_batch
 
     def _forward_in_parts(self, inputs: Tensor, policy: NormPolicy) -> Prediction:
         parts = inputs.split(self.micro_batch or len(inputs))
-        predictions = [self._forward(part, None, policy) for part in parts]
+        predictions = [self._forward_singly(part, None, policy) for part in parts]
         return predictions[0] if len(predictions) == 1 else joined(predictions)
 
     # ---------------------------------------------------------------- learning
@@ -224,7 +255,9 @@ class Adapter:
             if self.window.room:
                 return
             micro_batch = self.micro_batch or self.window.largest
-            self._learn_again(*self.window.release(), micro_batch)
+            released = self.window.release()
+            if self.pace.turn(len(released[0])):
+                self._learn_again(*released, micro_batch)
         self._reset_if_due()
 
     def _reset_if_due(self) -> None:
@@ -422,6 +455,7 @@ class Adapter:
         self.optimizer = None
         self.generator = torch.Generator().manual_seed(self.seed)
         self.window = Window(self.window.size)
+        self.pace = self.pace.afresh()
 
     def _begin(self, sample_shape: tuple[int, ...]) -> None:
         """Prepare for samples of this shape: the first batch decides it."""

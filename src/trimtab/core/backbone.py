@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from trimtab.core import norm
+from trimtab.core import layout, norm
 from trimtab.core.norm import SOURCE, NormPolicy
 
 Tensors = dict[str, Tensor]
@@ -64,6 +64,25 @@ class Prediction(NamedTuple):
         return Prediction(self.logits.detach(), features)
 
 
+class SeparatePredictions(Prediction):
+    """One prediction of samples that passed the network one by one, each with its own graph."""
+
+    parts: list[Prediction]
+
+    @classmethod
+    def of(cls, parts: list[Prediction]) -> "SeparatePredictions":
+        """The predictions of single samples as one."""
+        both = cls(*joined(parts))
+        both.parts = parts
+        return both
+
+    def rows(self, chosen: Tensor | slice) -> Prediction:
+        """The chosen samples only; no gradient goes through the network for the others."""
+        if isinstance(chosen, slice) or chosen.dtype == torch.bool or not len(chosen):
+            return super().rows(chosen)
+        return joined([self.parts[row] for row in chosen.tolist()])
+
+
 def joined(parts: list[Prediction]) -> Prediction:
     """One prediction of all samples; features only where every part has them."""
     logits = torch.cat([part.logits for part in parts])
@@ -106,6 +125,7 @@ class Backbone:
         self._features: list[Tensor] = []
         self._classifier: str | None = None
         self._hook: torch.utils.hooks.RemovableHandle | None = None
+        self._channels_last: bool | None = None  # None until the first sample has decided
         self.num_classes = num_classes
         if classifier is not None:
             self._watch(classifier)
@@ -113,6 +133,10 @@ class Backbone:
     @property
     def has_batch_norm(self) -> bool:
         return bool(self._batch_norms)
+
+    @cached_property
+    def prefers_single_samples(self) -> bool:
+        return layout.prefers_single_samples(self.model)
 
     @cached_property
     def statistics(self) -> Tensors:
@@ -166,6 +190,7 @@ class Backbone:
         if policy.keep_weight and statistics is None:
             raise ValueError("a policy that keeps statistics needs statistics to keep them in")
         own = {**(params or {}), **(statistics or {})}
+        inputs = layout.channels_last(inputs) if self._channels_last else inputs
         with self._lock:
             self._features.clear()
             for layer in self._batch_norms:
@@ -182,6 +207,8 @@ class Backbone:
 
     def probe(self, inputs: Tensor) -> Prediction:
         """Predict one sample to learn the number of classes and where the classifier is."""
+        if self._channels_last is None:
+            self._choose_layout(inputs[:1])
         if self._classifier is None:
             self._find_classifier(inputs[:1])
         with torch.no_grad():
@@ -193,6 +220,16 @@ class Backbone:
             raise ValueError(f"num_classes is {self.num_classes}, but the model has {shape[1]}")
         self.num_classes = shape[1]
         return prediction
+
+    def _choose_layout(self, inputs: Tensor) -> None:
+        """Channels last where that is faster and the network lets it be."""
+        self._channels_last = layout.prefers_channels_last(self.model, self.device)
+        if self._channels_last:
+            try:
+                with torch.no_grad():
+                    self(inputs)
+            except RuntimeError:  # it flattens with view(), say
+                self._channels_last = False
 
     def _find_classifier(self, inputs: Tensor) -> None:
         """Watch the last linear layer to run, whatever the architecture calls it."""

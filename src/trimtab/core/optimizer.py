@@ -51,7 +51,7 @@ class OptimizerChoice:
         if kind == "adam":
             lr = self.adam_lr if self.lr is None else self.lr
             betas = (self.momentum, 0.999)
-            return torch.optim.Adam(params, lr=lr, betas=betas, weight_decay=decay)
+            return torch.optim.Adam(params, lr=lr, betas=betas, weight_decay=decay, foreach=True)
         default = self.sgd_lr
         if self.small_sgd_lr is not None and is_small(sample_shape):
             default = self.small_sgd_lr
@@ -61,6 +61,7 @@ class OptimizerChoice:
             momentum=self.momentum,
             nesterov=self.nesterov and self.momentum > 0,
             weight_decay=decay,
+            foreach=True,
         )
 
 

@@ -41,6 +41,7 @@ def capture(adapter: Adapter) -> dict[str, Any]:
         "seed": adapter.seed,
         "sample_shape": None if adapter.sample_shape is None else list(adapter.sample_shape),
         "counters": asdict(adapter.counters),
+        "pace": adapter.pace.state(),
         "generator": adapter.generator.get_state(),
         "params": _copied(adapter.params),
         "statistics": _copied(adapter.statistics),
@@ -57,6 +58,7 @@ def _origin(adapter: Adapter) -> dict[str, str]:
         **{f"backbone's {name}": value for name, value in backbone.items()},
         "method": adapter.method.spec,
         "window": str(adapter.window.size),
+        "pace": f"adapt_every={adapter.pace.adapt_every}, budget={adapter.pace.budget}",
     }
 
 
@@ -82,6 +84,7 @@ def restore(adapter: Adapter, state: dict[str, Any]) -> None:
     adapter.restore_optimizer({int(i): _copied(values) for i, values in state["optimizer"].items()})
     adapter.generator.set_state(state["generator"].cpu())
     adapter.counters = Counters(**state["counters"])
+    adapter.pace.load(state["pace"])
 
 
 def _filled(memory: Tensors, saved: Tensors) -> Tensors:
@@ -114,7 +117,7 @@ def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
     manifest = {
         "trimtab": __version__,
         "saved": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        **{key: state[key] for key in ("made_by", "seed", "sample_shape", "counters")},
+        **{key: state[key] for key in ("made_by", "seed", "sample_shape", "counters", "pace")},
         "memory": list(state["memory"]),
     }
     readable = json.dumps(manifest, indent=2)

@@ -64,7 +64,7 @@ class ContrastiveAdapter(Adapter):
         return self.window.size is not None or bool(self._playing(Recall))
 
     def _advance(self, inputs: Tensor) -> Tensor:
-        if not self._waits:
+        if self._learning and not self._waits:
             self._learn_again(inputs, None, self.micro_batch or len(inputs))
         return super()._advance(inputs)
 

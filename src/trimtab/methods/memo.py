@@ -67,7 +67,7 @@ class EpisodicAdapter(Adapter):
         counters = replace(self.counters)
         inputs = self._admit(inputs)
         before = self.state_dict()
-        logits = self._advance(inputs)
+        logits = self._take(inputs)
         self.load_state_dict(before)
         self.counters = counters
         return logits
@@ -80,6 +80,8 @@ class EpisodicAdapter(Adapter):
 
     def _episode(self, image: Tensor, policy: NormPolicy) -> Prediction:
         """What the network says of one image, once it has learned from its views."""
+        if not self._learning:
+            return self._forward(image, None, policy)
         count = self.method.views or (32 if is_small(tuple(image.shape[1:])) else 64)
         copies = image.expand(count, *image.shape[1:])
         views = augmented(self.method.augment, copies, self.generator)

@@ -1,6 +1,5 @@
 """From a name to a network: never another network, other weights or another normalisation."""
 
-import hashlib
 from importlib import resources
 from os import PathLike
 from pathlib import Path
@@ -12,6 +11,7 @@ from trimtab.core.backbone import Backbone
 from trimtab.models.entry import ModelEntry, Triple
 from trimtab.models.external import TIMM, make_pretrained_timm
 from trimtab.models.fitting import fit, take_normalization
+from trimtab.models.local_weights import ENDINGS, file_hash, local_file, weights_folder
 from trimtab.models.masks import MASKS, Masked
 from trimtab.models.normalization import Normalized
 from trimtab.models.table import describe
@@ -41,8 +41,8 @@ def load(
             with others than the table's.
     """
     model = build(name, weights=weights, num_classes=num_classes, normalization=normalization)
-    mask = name.partition("@")[2]
-    classes = len(MASKS[mask]) if mask else num_classes or describe(name).num_classes
+    known = describe(name).num_classes
+    classes = known if "@" in name else num_classes or known
     return Backbone(model, classes or None)
 
 
@@ -54,12 +54,9 @@ def build(
     normalization: Normalization | None = None,
 ) -> nn.Module:
     """The same network as a plain module, in evaluation mode; arguments as for ``load``."""
+    describe(name)  # an unknown mask, or one that does not fit, is refused before any loading
     base, _, mask = name.partition("@")
-    if mask and mask not in MASKS:
-        raise ValueError(f"no class mask is called {mask!r}; known: {', '.join(MASKS)}")
     entry = describe(base)
-    if mask and entry.num_classes != 1000:
-        raise ValueError(f"{name}: the mask needs ImageNet's 1000 classes, not {entry.num_classes}")
     bare, stated = _with_weights(entry, weights, num_classes or entry.num_classes)
     model = _normalized(bare, entry, normalization, stated)
     return (Masked(model, MASKS[mask]) if mask else model).eval()
@@ -72,20 +69,15 @@ def weight_path(entry: ModelEntry) -> Path:
             str(resources.files("trimtab.models") / "weights" / f"{entry.name}.safetensors")
         )
     if entry.url is None:
-        raise ValueError(
-            f"no weights of {entry.name} are shipped (they are from: {entry.origin}); "
-            'give a local file with weights=, or weights="random"'
-        )
+        found = local_file(entry)
+        if found is None:
+            raise ValueError(
+                f"no weights of {entry.name} are shipped (they are from: {entry.origin}), and "
+                f"{weights_folder()} has no {' or '.join(entry.name + e for e in ENDINGS)}; "
+                'put the file there, give one with weights=, or weights="random"'
+            )
+        return found
     return Path(torch.hub.get_dir()) / "checkpoints" / entry.url.rsplit("/", 1)[1]
-
-
-def file_hash(path: Path) -> str:
-    """The SHA-256 of a file."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _with_weights(
@@ -116,6 +108,8 @@ def _verified_own_weights(entry: ModelEntry) -> Path:
     if not path.exists() and entry.url is not None:
         _download(entry, path)
     found = file_hash(path)
+    if entry.url is None and not entry.shipped and entry.sha256 is None:
+        return path  # a file of the user's, of which no hash is known
     if entry.sha256 is None or not found.startswith(entry.sha256):
         raise ValueError(f"{path} is damaged: its SHA-256 is {found}, expected {entry.sha256}")
     return path

@@ -4,6 +4,7 @@ import statistics
 from dataclasses import dataclass
 
 from trimtab.report.metrics import ERROR, SOURCE_ERROR, Metric
+from trimtab.report.published import published_error
 from trimtab.report.settings import Row, Setting
 from trimtab.report.table import Cell, Table, complete_rows
 
@@ -30,6 +31,7 @@ class Reading:
         other_seeds: Whether the seeds are not those of most cells.
         collapsed: How many runs collapsed.
         failed: How many runs failed.
+        paper: The published number for the same images, network and method, if there is one.
     """
 
     text: str
@@ -39,6 +41,7 @@ class Reading:
     other_seeds: bool = False
     collapsed: int = 0
     failed: int = 0
+    paper: str = ""
 
     @property
     def marks(self) -> str:
@@ -110,7 +113,13 @@ def _reading(
         other_seeds=cell.seeds != table.seeds,
         collapsed=cell.collapsed,
         failed=len(cell.failed),
+        paper=_paper(cell, metric),
     )
+
+
+def _paper(cell: Cell, metric: Metric) -> str:
+    found = {published_error(run, metric) for run in cell.done}
+    return ", ".join(metric.show(value) for value in found if value is not None)
 
 
 def _source(table: Table, setting: Setting, cell: Cell, metric: Metric) -> float | None:

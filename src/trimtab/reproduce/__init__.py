@@ -16,14 +16,25 @@ NAMES = (
     "mixed-correlated",
     "components",
     "ensembling-momentum",
+    "architectures",
+    "cost",
+    "memory",
+    "generalization",
+    "stream-length",
+    "bias",
+    "diversity",
+    "forgetting",
 )
 """In the order of the paper."""
+
+OWN = ("beyond", "beyond-ablation")
+"""Experiments that are not the paper's."""
 
 
 def load(name: str) -> Experiment:
     """An experiment by its name."""
-    if name not in NAMES:
-        raise ValueError(unknown("experiment", name, (*NAMES, "claims")))
+    if name not in (*NAMES, *OWN):
+        raise ValueError(unknown("experiment", name, (*NAMES, *OWN, "claims")))
     module = importlib.import_module(f"trimtab.reproduce.experiments.{name.replace('-', '_')}")
     experiment: Experiment = module.EXPERIMENT
     return experiment

@@ -66,11 +66,16 @@ class NumberTable:
 
 @dataclass(frozen=True)
 class Figure:
-    """A plot with its title and a sentence on how to read it."""
+    """A plot with its title and a sentence on how to read it.
+
+    Args:
+        wide: Whether it needs half of the page's width instead of a third.
+    """
 
     title: str
     caption: str
     content: Markup
+    wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,3 +95,13 @@ def compare(
         return Claim(text, None)
     numbers = f"{names[0]} {lower:.1f}, {names[1]} {higher:.1f}"
     return Claim(text, lower <= higher + slack, numbers)
+
+
+def change(
+    text: str, first: float | None, second: float | None, names: tuple[str, str], *, falls: bool
+) -> Claim:
+    """The claim that the second of two numbers is below the first one, or else above it."""
+    if first is None or second is None:
+        return Claim(text, None)
+    numbers = f"{names[0]} {first:.1f}, {names[1]} {second:.1f}"
+    return Claim(text, second < first if falls else second > first, numbers)

@@ -11,9 +11,10 @@ from trimtab.bench.data import open_data
 from trimtab.bench.spec import RunSpec
 from trimtab.reproduce.setup import Setup
 from trimtab.reproduce.study import Study
+from trimtab.streams.corruptions import BENCHMARK
 
 MULTIPLES = {"source": 1.0, "lame": 1.1, "bn1": 1.3, "tent": 3.0, "eata": 3.0, "eta": 3.0}
-MULTIPLES |= {"sar": 5.0, "roid": 5.0, "rotta": 8.0, "cotta": 12.0, "rmt": 9.0, "adacontrast": 12.0}
+MULTIPLES |= {"sar": 5.0, "roid": 5.0, "rotta": 8.0, "cotta": 50.0, "rmt": 9.0, "adacontrast": 12.0}
 """Time of a batch as a multiple of a plain forward, as measured on a small residual network."""
 
 OTHER_MULTIPLE = 5.0
@@ -41,7 +42,7 @@ class Stopwatch:
 
     def minutes(self, specs: Sequence[RunSpec], studies: Sequence[Study], workers: int) -> float:
         """Of all of these, so many at a time."""
-        seconds = sum(self._seconds(spec) for spec in specs) + STUDY_SECONDS * len(studies)
+        seconds = sum(map(self._seconds, specs)) + sum(map(self._study_seconds, studies))
         return seconds / 60 / max(1, workers)
 
     def _seconds(self, spec: RunSpec) -> float:
@@ -49,10 +50,14 @@ class Stopwatch:
         forward = self.forward.get(spec.model) or statistics.fmean(self.forward.values())
         return self._samples(spec) * (self.making + forward * (1 + multiple))
 
+    def _study_seconds(self, study: Study) -> float:
+        forward = statistics.fmean(self.forward.values())
+        return STUDY_SECONDS if study.forwards is None else study.forwards * forward
+
     def _samples(self, spec: RunSpec) -> int:
-        visits = {"single": 1, "alternating": 2 * DOMAINS}.get(spec.scenario.partition("(")[0])
+        visits = len(streams.scenario(spec.scenario).visits(BENCHMARK))
         images = spec.images_per_domain or getattr(self.images, "__len__", lambda: 5000)()
-        return (visits or DOMAINS) * images
+        return visits * images
 
     def _making(self) -> float:
         stream = streams.scenario("mixed").stream(

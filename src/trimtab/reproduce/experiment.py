@@ -21,7 +21,7 @@ class Experiment:
 
     Args:
         title: A few words.
-        paper: Where it stands there.
+        paper: Where it stands there; nothing for one of our own.
         question: What it answers, in a sentence.
         runs: What to run; runs that other experiments share are done once.
         analyse: From what was found to tables, figures and claims.
@@ -36,3 +36,8 @@ class Experiment:
     analyse: Callable[[Findings], Analysis]
     studies: Callable[[Setup], Sequence[Study]] = no_studies
     needs: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for readers."""
+        return f"{self.paper} of the paper" if self.paper else "not in the paper"

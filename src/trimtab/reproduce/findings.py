@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trimtab.bench.result import RunResult, Scores
-from trimtab.report.metrics import ERROR, Metric
+from trimtab.report.metrics import Metric
 from trimtab.reproduce.setup import Setup
 from trimtab.reproduce.study import Record, Study
 
@@ -30,17 +30,17 @@ class Findings:
         kept = [r for r in self.results if _fits(r, fields)]
         return replace(self, results=tuple(kept))
 
-    def values(self, metric: Metric = ERROR) -> list[float]:
-        """A number of every run, one a seed."""
-        found = [metric.read(result) for result in self.results]
+    def values(self, metric: Metric | None = None) -> list[float]:
+        """A number of every run, one a seed; by default the error as the paper averages it."""
+        found = [(metric or self.setup.metric).read(result) for result in self.results]
         return [value for value in found if value is not None]
 
-    def mean(self, metric: Metric = ERROR) -> float | None:
+    def mean(self, metric: Metric | None = None) -> float | None:
         """The mean over the runs, None without any."""
         values = self.values(metric)
         return statistics.fmean(values) if values else None
 
-    def spread(self, metric: Metric = ERROR) -> float | None:
+    def spread(self, metric: Metric | None = None) -> float | None:
         """The standard deviation over the runs, None below two."""
         values = self.values(metric)
         return statistics.stdev(values) if len(values) > 1 else None

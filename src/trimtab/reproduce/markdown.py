@@ -12,9 +12,8 @@ def markdown(title: str, setup: Setup, found: Mapping[str, tuple[Experiment, Ana
     """The whole text, of experiments by name."""
     claims = [claim for _, analysis in found.values() for claim in analysis.claims]
     held = sum(claim.holds is True for claim in claims)
-    images = (
-        "all images" if setup.images_per_domain is None else f"{setup.images_per_domain} images"
-    )
+    count = setup.images_per_domain
+    images = "as many images as in the paper" if count is None else f"{count} images"
     parts = [
         f"# {escaped(title)}",
         f"{held} of {len(claims)} claims hold here: {setup.data} with "
@@ -26,7 +25,7 @@ def markdown(title: str, setup: Setup, found: Mapping[str, tuple[Experiment, Ana
 
 
 def _experiment(experiment: Experiment, analysis: Analysis) -> str:
-    parts = [f"## {experiment.title}", f"{experiment.question} ({experiment.paper} of the paper.)"]
+    parts = [f"## {experiment.title}", f"{experiment.question} ({experiment.place}.)"]
     if analysis.claims:
         parts.append(_claims(analysis.claims))
     parts += [f"{escaped(table.title)}:\n\n{_table(table)}" for table in analysis.tables]

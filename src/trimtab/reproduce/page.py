@@ -78,10 +78,13 @@ def _experiment(name: str, experiment: Experiment, analysis: Analysis) -> Markup
     return section(
         name,
         experiment.title,
-        f"{experiment.question} ({experiment.paper} of the paper.)",
+        f"{experiment.question} ({experiment.place}.)",
         element("ul", *claims, class_="verdicts") if claims else None,
         *(_table(table) for table in analysis.tables),
-        element("div", *(_figure(figure) for figure in analysis.figures), class_="panels few"),
+        *(
+            _figures([f for f in analysis.figures if f.wide == wide], wide)
+            for wide in (False, True)
+        ),
     )
 
 
@@ -118,6 +121,12 @@ def _number(number: Number) -> Markup:
     return element("span", f"{number.value:.{number.digits}f}", *small, class_="number")
 
 
+def _figures(figures: list[Figure], wide: bool) -> Markup | None:
+    if not figures:
+        return None
+    return element("div", *map(_figure, figures), class_="panels wide" if wide else "panels few")
+
+
 def _figure(figure: Figure) -> Markup:
     return panel(
         together(figure.title, element("small", figure.caption, class_="caption")), figure.content
@@ -129,7 +138,7 @@ def _setup(setup: Setup) -> Markup:
     facts = {
         "Data": setup.data,
         "Networks": ", ".join(setup.networks),
-        "Images a domain": "all" if images is None else f"{images:,}",
+        "Images a domain": "as in the paper" if images is None else f"{images:,}",
         "Batch size": str(setup.batch_size),
         "Seeds": ", ".join(str(seed) for seed in setup.seeds),
     }

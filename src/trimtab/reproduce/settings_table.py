@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from trimtab.report.plots.dots import dots
 from trimtab.report.published import published_error
-from trimtab.reproduce.analysis import Claim, Number, NumberTable, compare
+from trimtab.reproduce.analysis import Claim, Figure, Number, NumberTable, compare
 from trimtab.reproduce.findings import Findings
 
 TITLES = {"roid": "ROID", "tent": "TENT", "lame": "LAME", "bn1": "BN-1"}
@@ -22,11 +23,27 @@ def settings_table(findings: Findings, scenario: str) -> NumberTable:
     return NumberTable(title, tuple(networks), tuple(rows))
 
 
+def settings_figure(findings: Findings, scenario: str) -> list[Figure]:
+    """The same errors as dots, a line each method; nothing without any."""
+    table = settings_table(findings, scenario)
+    drawn = {
+        method: {
+            network: number.value
+            for network, number in zip(table.columns, numbers, strict=True)
+            if number.value is not None
+        }
+        for method, numbers in table.rows
+    }
+    if not drawn:
+        return []
+    caption = "A line each method; further left is better."
+    return [Figure(f"Error, {scenario}", caption, dots(drawn, "error in %"))]
+
+
 def error_of(findings: Findings, method: str, network: str) -> Number:
     """The error of a method on a network, in the one scenario of these findings."""
     found = findings.where(method=method, model=network)
-    spec = found.results[0].spec if found.results else None
-    paper = None if spec is None else published_error(spec)
+    paper = published_error(found.results[0], found.setup.metric) if found.results else None
     return Number(found.mean(), found.spread(), paper)
 
 

@@ -8,6 +8,9 @@ from trimtab import models
 from trimtab.bench.data import SOURCE_PARTS
 from trimtab.bench.spec import RunSpec
 from trimtab.core.spec import terms
+from trimtab.models.masks import MASKS
+from trimtab.report.metrics import DOMAIN_ERROR, ERROR, Metric
+from trimtab.report.published import papers_options
 
 NETWORKS: dict[str, tuple[str, ...]] = {
     "fashion_mnist": ("fashion_resnet20_bn", "fashion_resnet20_gn", "fashion_vit"),
@@ -15,14 +18,17 @@ NETWORKS: dict[str, tuple[str, ...]] = {
     "cifar10_c": ("wrn28_10", "resnet26_gn"),
     "cifar100_c": ("resnext29_4x32d",),
     "imagenet_c": ("resnet50", "swin_b", "vit_b_16"),
-    "imagenet_r": ("resnet50", "swin_b", "vit_b_16"),
+    "imagenet_r": ("resnet50@imagenet_r", "swin_b@imagenet_r", "vit_b_16@imagenet_r"),
     "imagenet_sketch": ("resnet50", "swin_b", "vit_b_16"),
-    "imagenet_d109": ("resnet50", "swin_b", "vit_b_16"),
+    "imagenet_d109": ("resnet50@imagenet_d109", "swin_b@imagenet_d109", "vit_b_16@imagenet_d109"),
 }
 """The networks of the paper by dataset, and those that come along."""
 
 BATCH_SIZES = {"cifar10_c": 200, "cifar100_c": 200}
 """Of the paper; 64 everywhere else."""
+
+IMAGES = {"imagenet_c": 5000}
+"""Images a domain in the paper where it takes a part of them: unless classes are correlated."""
 
 METHODS = (
     "source",
@@ -49,7 +55,7 @@ class Setup:
     Args:
         data: Labelled images, by name.
         networks: Of any kind; experiments take those that suit them.
-        images_per_domain: None takes all.
+        images_per_domain: None takes as many as the paper: mostly all.
         seeds: Each is a run.
         methods: Rows of the comparisons.
         quick: Whether sweeps take fewer steps.
@@ -78,16 +84,27 @@ class Setup:
         """The network for analyses of one: with batch norm if there is one."""
         return (*self.coupled, *self.networks)[0]
 
+    @property
+    def metric(self) -> Metric:
+        """How the paper averages errors: over domains, which are of unequal size in one dataset."""
+        return DOMAIN_ERROR if self.data_name == "imagenet_d109" else ERROR
+
+    @property
+    def data_name(self) -> str:
+        """The data without its options."""
+        return terms(self.data)[0].name
+
     def run(self, method: str, model: str, scenario: str, **fields: Any) -> list[RunSpec]:
         """A run for each seed; ``fields`` of RunSpec replace the setup's own."""
-        name, options = self._with_source_data(method, dict(fields.pop("options", {})))
+        given = {**papers_options(self.data_name, method), **fields.pop("options", {})}
+        name, options = self._with_source_data(method, given)
         settings: dict[str, Any] = {
             "method": name,
             "model": model,
             "data": self.data,
             "scenario": scenario,
             "options": options,
-            "images_per_domain": self.images_per_domain,
+            "images_per_domain": self._images(scenario),
             "batch_size": self.batch_size,
         }
         return [RunSpec(**{**settings, "seed": seed, **fields}) for seed in self.seeds]
@@ -105,15 +122,21 @@ class Setup:
         """Source images for the two baselines that want some, where the data has any."""
         if method not in ("eata", "rmt"):
             return method, options
-        if terms(self.data)[0].name in SOURCE_PARTS:
+        if self.data_name in SOURCE_PARTS:
             return method, {"source_data": "source", **options}
         return ("eta" if method == "eata" else method), options
+
+    def _images(self, scenario: str) -> int | None:
+        if self.images_per_domain is not None or "correlated" in scenario:
+            return self.images_per_domain
+        # Data with options of its own says itself which images it takes.
+        return IMAGES.get(self.data)
 
 
 def setup_for(data: str, networks: Sequence[str] | None = None, **sizes: Any) -> Setup:
     """The setup for a dataset: the paper's networks and batch size, unless others are given."""
     name = terms(data)[0].name
-    found = tuple(networks or NETWORKS.get(name, ()))
+    found = tuple(_masked(network, name) for network in networks or NETWORKS.get(name, ()))
     if not found:
         raise ValueError(f"no networks are known for {data}; give some with --model")
     for network in found:
@@ -122,6 +145,13 @@ def setup_for(data: str, networks: Sequence[str] | None = None, **sizes: Any) ->
     if name not in ("fashion_mnist", "cifar10"):
         plain = replace(plain, images_per_domain=None)
     return replace(plain, **sizes)
+
+
+def _masked(network: str, data: str) -> str:
+    """An ImageNet network for data with some of ImageNet's classes keeps only those."""
+    if data not in MASKS or "@" in network or models.describe(network).num_classes != 1000:
+        return network
+    return f"{network}@{data}"
 
 
 def small(setup: Setup) -> Setup:

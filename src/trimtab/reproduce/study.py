@@ -42,6 +42,12 @@ class Study:
         record: Record = module.measure(**self.settings)
         return record
 
+    @property
+    def forwards(self) -> int | None:
+        """Plain forward passes of samples that it takes as long as, where its kind says."""
+        module = importlib.import_module(f"trimtab.reproduce.studies.{self.kind}")
+        return module.forwards(**self.settings) if hasattr(module, "forwards") else None
+
     def _canonical(self) -> str:
         words = {"kind": self.kind, "settings": dict(self.settings)}
         return json.dumps(words, sort_keys=True, separators=(",", ":"))

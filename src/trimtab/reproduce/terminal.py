@@ -14,7 +14,7 @@ def show(
     name: str, experiment: Experiment, analysis: Analysis, console: Console, *, tables: bool
 ) -> None:
     """Claims, and the tables where they are asked for."""
-    console.print(f"\n[bold]{experiment.title}[/] ({name}; {experiment.paper})", highlight=False)
+    console.print(f"\n[bold]{experiment.title}[/] ({name}; {experiment.place})", highlight=False)
     for claim in analysis.claims:
         console.print(_line(claim), soft_wrap=True)
     for table in analysis.tables if tables else ():

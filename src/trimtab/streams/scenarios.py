@@ -39,14 +39,19 @@ class Correlated(Scenario):
 
 @dataclass(frozen=True)
 class Single(Scenario):
-    """One domain only: ``domain``, or the first."""
+    """One domain only: ``domain``, or the first. Its images come ``rounds`` times, drawn anew."""
 
     domain: str | None = None
+    rounds: int = 1
     word: ClassVar[str] = "single"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_rounds(self.rounds)
 
     def visits(self, names: Sequence[str]) -> list[Visit]:
         name = names[0] if self.domain is None else choice("domain", self.domain, (*names, CLEAN))
-        return [Visit(name, self.severity)]
+        return [Visit(name, self.severity, starts_domain=n == 0) for n in range(self.rounds)]
 
 
 @dataclass(frozen=True)
@@ -74,8 +79,7 @@ class Recurring(Scenario):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (isinstance(self.rounds, int) and self.rounds >= 1):
-            raise ValueError(f"rounds must be a whole number from 1, got {self.rounds!r}")
+        _check_rounds(self.rounds)
 
     def visits(self, names: Sequence[str]) -> list[Visit]:
         return super().visits(names) * self.rounds
@@ -166,6 +170,11 @@ class Drifting(Scenario):
             np.where(stays, other, part.domain),
             np.where(stays, second, first),
         )
+
+
+def _check_rounds(rounds: int) -> None:
+    if not (isinstance(rounds, int) and rounds >= 1):
+        raise ValueError(f"rounds must be a whole number from 1, got {rounds!r}")
 
 
 SCENARIOS: dict[str, type[Scenario]] = {

@@ -41,7 +41,7 @@ RECIPES = {
     "cifar10_resnet20_gn": Recipe(
         epochs=5, small_epochs=2, peak_lr=0.05, start="cifar10_resnet20_bn"
     ),
-    "cifar10_vit": _TRANSFORMER,
+    "cifar10_vit": replace(_TRANSFORMER, epochs=18, restart=10),
     "fashion_resnet20_bn": Recipe(epochs=8, small_epochs=3, max_shift=2),
     "fashion_resnet20_gn": Recipe(epochs=7, small_epochs=3, max_shift=2, peak_lr=0.1),
     "fashion_vit": replace(_TRANSFORMER, epochs=6, max_shift=2),

@@ -4,7 +4,7 @@ from typing import Any
 
 from trimtab.report.comparison import Change
 from trimtab.report.metrics import DOMAIN_ERROR, ERROR, METRICS, SOURCE_ERROR
-from trimtab.report.reading import readings
+from trimtab.report.reading import Reading, readings
 from trimtab.report.table import Table
 
 
@@ -36,6 +36,7 @@ def _of_table(table: Table) -> list[dict[str, Any]]:
                 "window": table.protocol.window,
                 "seeds": list(cell.seeds),
                 **numbers,
+                "paper_error": _paper(reading, by_domains[row, setting]),
                 "best": reading.best,
                 "best_by_domain": by_domains[row, setting].best,
                 "worse_than_source": reading.worse,
@@ -46,6 +47,11 @@ def _of_table(table: Table) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def _paper(*readings: Reading) -> float | None:
+    """The published error in %, of whichever average the paper states."""
+    return next((float(reading.paper) for reading in readings if reading.paper), None)
 
 
 def change_record(change: Change) -> dict[str, Any]:

@@ -52,7 +52,8 @@ def _number(reading: Reading | None) -> str:
         return f"{reading.marks} failed"
     mean = f"**{reading.text}**" if reading.best else reading.text
     spread = f" ± {reading.spread}" if reading.spread else ""
-    return f"{mean}{spread} {escaped(reading.marks)}".rstrip()
+    paper = f" (paper {reading.paper})" if reading.paper else ""
+    return f"{mean}{spread}{paper} {escaped(reading.marks)}".rstrip()
 
 
 def _where(change: Change) -> str:

@@ -30,5 +30,7 @@ def _number(reading: Reading | None) -> Text:
     if reading is None:
         return Text("–")
     spread = f" ± {reading.spread}" if reading.spread else ""
+    paper = f" (paper {reading.paper})" if reading.paper else ""
     style = "bold" if reading.best else "red" if reading.worse else ""
-    return Text(f"{reading.text or 'failed'}{spread} {reading.marks}".rstrip(), style=style)
+    words = f"{reading.text or 'failed'}{spread}{paper} {reading.marks}"
+    return Text(words.rstrip(), style=style)

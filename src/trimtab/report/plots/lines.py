@@ -5,11 +5,10 @@ from dataclasses import replace
 
 from trimtab.report.markup import Markup, element, shortened, together
 from trimtab.report.plots.frame import Axis, across, plot, upward
-from trimtab.report.plots.marks import Mark, nth_mark
+from trimtab.report.plots.marks import Mark, named_marks
 from trimtab.report.plots.scale import doubling_span, span
 
 Points = Sequence[tuple[float, float]]
-SOURCE = "source"
 
 FEW_TICKS = 8
 """Up to so many places of points are written at a doubling axis, instead of powers of two."""
@@ -40,21 +39,13 @@ def lines(
         x = Axis(x_name, replace(x.scale, at=tuple(marked)))
     values = [y for points in drawn.values() for _, y in points]
     y = upward(y_name, *(limits or span(values, least=2.0)))
-    looks = _looks(drawn)
+    looks = named_marks(drawn)
     content = [
         _line(name, points, looks[name], [(x.scale(a), y.scale(b)) for a, b in points])
         for name, points in drawn.items()
     ]
     title = f"{y_name} against {x_name}"
     return together(plot(title, x, y, *reversed(content)), _legend(looks))
-
-
-def _looks(names: Mapping[str, Points]) -> dict[str, Mark]:
-    others = [name for name in names if name != SOURCE]
-    looks = {name: nth_mark(index) for index, name in enumerate(others)}
-    return looks | {
-        name: Mark("source", "grey", "4 3", "circle") for name in names if name == SOURCE
-    }
 
 
 def _line(name: str, points: Points, mark: Mark, places: list[tuple[float, float]]) -> Markup:

@@ -10,6 +10,7 @@ from trimtab.report.table import Table
 COLOURS = 8
 """Colours in the style sheet that the common kinds of colour blindness keep apart."""
 
+SOURCE = "source"
 DASHES = ("", "6 3", "2 3")
 SHAPES = ("circle", "square", "triangle", "diamond")
 
@@ -56,7 +57,15 @@ def marks(tables: Iterable[Table]) -> dict[Row, Mark]:
     rows = list(dict.fromkeys(row for table in tables for row in table.rows))
     methods = [row for row in rows if not row.is_source]
     found = {row: nth_mark(index) for index, row in enumerate(methods)}
-    return found | {row: Mark("source", "grey", "4 3", "circle") for row in rows if row.is_source}
+    return found | {row: Mark(SOURCE, "grey", "4 3", "circle") for row in rows if row.is_source}
+
+
+def named_marks(names: Iterable[str]) -> dict[str, Mark]:
+    """A mark for each name; the one called ``source`` is grey."""
+    found = list(names)
+    others = [name for name in found if name != SOURCE]
+    looks = {name: nth_mark(index) for index, name in enumerate(others)}
+    return {name: looks.get(name, Mark(SOURCE, "grey", "4 3", "circle")) for name in found}
 
 
 def nth_mark(index: int) -> Mark:

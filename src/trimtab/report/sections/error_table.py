@@ -132,10 +132,12 @@ def _number(reading: Reading | None) -> Markup:
         return element("span", f"{reading.marks} failed", class_="number bad")
     kinds = "number" + " best" * reading.best + " bad" * reading.worse
     spread = element("small", f"±{reading.spread}") if reading.spread else None
+    paper = element("small", f"paper {reading.paper}", class_="paper") if reading.paper else None
     return element(
         "span",
         element("b" if reading.best else "span", reading.text),
         spread,
+        paper,
         element("sup", reading.marks, title=_meaning(reading)) if reading.marks else None,
         class_=kinds,
     )

@@ -54,25 +54,31 @@ def runs(setup: Setup) -> list[RunSpec]:
 
 def analyse(findings: Findings) -> Analysis:
     """A row for each step, and what each part is there for."""
-    paper = published_components() if findings.setup.data.startswith("imagenet") else {}
-    rows = [("source", _row(findings, "source", {}, paper.get("source")))]
+    rows = [("source", _row(findings, "source", {}))]
     for step, parts in STEPS.items():
-        rows.append((step, _row(findings, "roid", options(parts), paper.get(step))))
+        rows.append((step, _row(findings, "roid", options(parts))))
     columns = tuple(
         f"{scenario} · {', '.join(networks(findings.setup, scenario))}" for scenario in SETTINGS
     )
     table = NumberTable(f"Error in % on {findings.setup.data}", columns, tuple(rows))
-    return Analysis(tables=[table], claims=_claims(findings))
+    return Analysis(tables=[table, _papers()], claims=_claims(findings))
 
 
-def _row(
-    findings: Findings, method: str, chosen: Mapping[str, Any], paper: Mapping[str, float] | None
-) -> tuple[Number, ...]:
+def _papers() -> NumberTable:
+    """The paper's table: means over its datasets, so no number of it belongs beside one of ours."""
+    settings = [scenario.partition("(")[0] for scenario in SETTINGS]
+    rows = [
+        (step, tuple(Number(errors[setting]) for setting in settings))
+        for step, errors in published_components().items()
+    ]
+    return NumberTable("In the paper, means over its datasets", tuple(settings), tuple(rows))
+
+
+def _row(findings: Findings, method: str, chosen: Mapping[str, Any]) -> tuple[Number, ...]:
     numbers = []
     for scenario in SETTINGS:
         here = findings.where(method=method, options=chosen, scenario=scenario)
-        setting = scenario.partition("(")[0]
-        numbers.append(Number(here.mean(), here.spread(), (paper or {}).get(setting)))
+        numbers.append(Number(here.mean(), here.spread()))
     return tuple(numbers)
 
 

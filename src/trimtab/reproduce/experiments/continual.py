@@ -4,7 +4,12 @@ from trimtab.bench.spec import RunSpec
 from trimtab.reproduce.analysis import Analysis
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
-from trimtab.reproduce.settings_table import best_of_all, no_worse_than_source, settings_table
+from trimtab.reproduce.settings_table import (
+    best_of_all,
+    no_worse_than_source,
+    settings_figure,
+    settings_table,
+)
 from trimtab.reproduce.setup import Setup
 
 SCENARIO = "continual"
@@ -22,7 +27,8 @@ def analyse(findings: Findings) -> Analysis:
         *no_worse_than_source(findings, SCENARIO, networks),
         *(best_of_all(findings, SCENARIO, network) for network in networks),
     ]
-    return Analysis(tables=[settings_table(findings, SCENARIO)], claims=claims)
+    tables, figures = [settings_table(findings, SCENARIO)], settings_figure(findings, SCENARIO)
+    return Analysis(tables, figures, claims)
 
 
 EXPERIMENT = Experiment(

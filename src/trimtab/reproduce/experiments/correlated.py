@@ -4,7 +4,12 @@ from trimtab.bench.spec import RunSpec
 from trimtab.reproduce.analysis import Analysis, Claim
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
-from trimtab.reproduce.settings_table import no_worse_than_source, pairs, settings_table
+from trimtab.reproduce.settings_table import (
+    no_worse_than_source,
+    pairs,
+    settings_figure,
+    settings_table,
+)
 from trimtab.reproduce.setup import Setup
 
 SCENARIO = "correlated"
@@ -45,7 +50,8 @@ def analyse(findings: Findings) -> Analysis:
             "bn1",
         ),
     ]
-    return Analysis(tables=[settings_table(findings, SCENARIO)], claims=found)
+    tables, figures = [settings_table(findings, SCENARIO)], settings_figure(findings, SCENARIO)
+    return Analysis(tables, figures, found)
 
 
 EXPERIMENT = Experiment(

@@ -71,9 +71,8 @@ def _number(findings: Findings, network: str, momentum: float) -> Number:
         if result.spec.options.get("ensembling") == momentum
     ]
     chosen = Findings(findings.setup, tuple(found))
-    return Number(
-        chosen.mean(), chosen.spread(), published_momentum(findings.setup.data, network, momentum)
-    )
+    paper = published_momentum(found[0]) if found else None
+    return Number(chosen.mean(), chosen.spread(), paper)
 
 
 def _claim(network: str, numbers: tuple[Number, ...], setup: Setup) -> Claim:

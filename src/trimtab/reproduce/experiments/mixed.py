@@ -8,6 +8,7 @@ from trimtab.reproduce.settings_table import (
     best_of_all,
     no_worse_than_source,
     pairs,
+    settings_figure,
     settings_table,
 )
 from trimtab.reproduce.setup import Setup
@@ -29,7 +30,8 @@ def analyse(findings: Findings) -> Analysis:
         *pairs(findings, SCENARIO, networks, sentence, ("roid", "tent")),
         *(best_of_all(findings, SCENARIO, network) for network in networks),
     ]
-    return Analysis(tables=[settings_table(findings, SCENARIO)], claims=claims)
+    tables, figures = [settings_table(findings, SCENARIO)], settings_figure(findings, SCENARIO)
+    return Analysis(tables, figures, claims)
 
 
 EXPERIMENT = Experiment(

@@ -1,0 +1,84 @@
+"""How often a stream learns: on every k-th batch, or as often as a budget of passes allows."""
+
+from dataclasses import dataclass
+
+from trimtab.core.counters import Counters
+
+
+@dataclass
+class Pace:
+    """Decides from counts alone, never from a clock, so that a stream can be repeated.
+
+    A sample's pass forward costs 1, its pass backward 2. What a batch costs to learn from is
+    known once one was learned from; from then on a batch is learned from when the passes saved
+    so far pay for the dearest update yet. So the whole stream stays within its budget, but for
+    the first update, which is made on credit.
+
+    Args:
+        adapt_every: Learn on every so many batches, beginning with the first.
+        budget: Most passes a sample, on average; a plain forward is 1. None has no limit.
+        batches: How many were there to learn from.
+        samples: How many came.
+        passes: What they cost so far.
+        price: What learning added at most, in passes a sample.
+    """
+
+    adapt_every: int = 1
+    budget: float | None = None
+    batches: int = 0
+    samples: int = 0
+    passes: int = 0
+    price: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.adapt_every < 1:
+            raise ValueError(f"adapt_every must be at least 1 batch, got {self.adapt_every}")
+        if self.budget is not None and not self.budget >= 1:
+            raise ValueError(
+                "budget is in multiples of a plain forward, so it must be at least 1, got "
+                f"{self.budget}"
+            )
+
+    def afresh(self) -> "Pace":
+        """The same pace for a stream that has seen nothing."""
+        return Pace(self.adapt_every, self.budget)
+
+    def turn(self, samples: int) -> bool:
+        """Whether to learn from so many samples, which are there to learn from now."""
+        self.batches += 1
+        if (self.batches - 1) % self.adapt_every:
+            return False
+        if self.budget is None:
+            return True
+        saved = self.budget * self.samples - self.passes
+        return saved > 0 and saved >= self.price * samples
+
+    def arrive(self, samples: int) -> None:
+        """Take note of samples that are about to be predicted, by a pass each."""
+        self.samples += samples
+        self.passes += samples
+
+    def pay(self, passes: int, learned_from: int) -> None:
+        """Take note of passes beyond those, and from how many samples they have learned."""
+        self.passes += passes
+        if learned_from:
+            self.price = max(self.price, passes / learned_from)
+
+    def state(self) -> dict[str, float]:
+        """All that decides the next turns."""
+        return {
+            "batches": self.batches,
+            "samples": self.samples,
+            "passes": self.passes,
+            "price": self.price,
+        }
+
+    def load(self, state: dict[str, float]) -> None:
+        """Become what ``state`` says."""
+        self.batches, self.samples = int(state["batches"]), int(state["samples"])
+        self.passes, self.price = int(state["passes"]), float(state["price"])
+
+
+def passes(counters: Counters) -> int:
+    """Work in forward passes of a sample; a pass backward counts as two."""
+    return counters.forward_samples + 2 * counters.backward_samples

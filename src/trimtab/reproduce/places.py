@@ -1,0 +1,28 @@
+"""Errors of models adapted to one domain, by where they are seen: there, elsewhere, the source."""
+
+import statistics
+from collections.abc import Mapping
+
+from trimtab.streams.domains import CLEAN
+
+PLACES = ("same domain", "other domains", "source")
+
+Errors = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""In %, by domain adapted to, then by loss, ensembling and learning rate, then by domain seen."""
+
+
+def mean_error(errors: Errors, way: str, place: str) -> float | None:
+    """The mean over the domains adapted to and those of the place; None without any."""
+    found = [
+        error
+        for domain, ways in errors.items()
+        for seen, error in ways[way].items()
+        if place == _place(domain, seen)
+    ]
+    return statistics.fmean(found) if found else None
+
+
+def _place(domain: str, seen: str) -> str:
+    if seen == CLEAN:
+        return PLACES[2]
+    return PLACES[0] if seen == domain else PLACES[1]

@@ -1,0 +1,39 @@
+"""An experiment that is killed on the way goes on where it was."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+
+def command(store: Path) -> list[str]:
+    words = ["reproduce", "generalization", "--quick", "--images", "10", "--batch-size", "8"]
+    words += ["--model", "fashion_resnet20_bn", "--workers", "1", "--store", str(store)]
+    return [sys.executable, "-m", "trimtab", *words]
+
+
+def kept(store: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (store / "studies").glob("*.json")}
+
+
+def test_a_killed_experiment_goes_on_and_ends_like_an_uninterrupted_one(tmp_path: Path) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    subprocess.run(command(whole), check=True, timeout=300, stdout=subprocess.DEVNULL)
+
+    process = subprocess.Popen(command(broken), start_new_session=True, stdout=subprocess.DEVNULL)
+    while not kept(broken):
+        time.sleep(0.02)
+        assert process.poll() is None, "the experiment ended before it could be killed"
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    survived = kept(broken)
+    assert len(survived) < len(kept(whole))
+    assert not (broken / "reproduce-generalization.html").exists()
+
+    times = {name: (broken / "studies" / name).stat().st_mtime_ns for name in survived}
+    subprocess.run(command(broken), check=True, timeout=300, stdout=subprocess.DEVNULL)
+    assert kept(broken) == kept(whole)
+    assert times == {name: (broken / "studies" / name).stat().st_mtime_ns for name in times}
+    assert (broken / "reproduce-generalization.html").exists()
