@@ -24,6 +24,9 @@ ADDITIONS = (
     "laplacian",
     "periodic_reset(every=2)",
     "recovery",
+    "temporal_prior(stored_samples=24.0)",
+    "view_temperature",
+    "cautious_updates",
 )
 
 
