@@ -128,14 +128,6 @@ def test_correlated_samples_count_less_against_stored_statistics() -> None:
     assert weights[1] < 0.25 < 0.6 < weights[0] < 64 / 88
 
 
-def test_a_single_sample_never_goes_beyond_its_small_share() -> None:
-    rule = TemporalPrior(stored_samples=24)
-    kept = memory(rule)
-    assert rule.norm(BATCH, 1, kept).independent == 0
-    assert (rule.norm(BATCH, 64, kept).independent or 0) > 1
-    assert rule.norm(tracking(64, 1), 1, kept).independent is None
-
-
 def test_by_itself_it_leaves_batch_norms_to_the_method() -> None:
     rule = TemporalPrior()
     assert rule.norm(BATCH, 64, memory(rule)) == BATCH

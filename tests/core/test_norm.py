@@ -58,22 +58,6 @@ def test_blend_mixes_means_and_variances(unbiased: bool) -> None:
     torch.testing.assert_close(output(norm, X, blend(0.3, unbiased=unbiased)), expected)
 
 
-@pytest.mark.parametrize("independent", [0.0, 0.5, 4.0, 1e6])
-def test_a_batch_is_trusted_by_how_far_it_is_beyond_chance(independent: float) -> None:
-    norm = layer()
-    mean, var = norm.running_mean, norm.running_var
-    distances = (
-        (MEAN - mean) ** 2 / (var + 1e-5) + ((VAR + 1e-5) / (var + 1e-5)).log() ** 2 / 2
-    ) / 2
-    distance = float(distances.median())
-    trust = 1 - 1 / (independent * distance) if independent else 0.0
-    weight = max(0.3, trust)
-    expected = by_hand(norm, X, mean.lerp(MEAN, weight), var.lerp(VAR, weight))
-    policy = NormPolicy(0.3, differentiable=False, independent=independent)
-    torch.testing.assert_close(output(norm, X, policy), expected)
-    assert (weight > 0.3) == (independent > 1), "the cases do not cover both sides"
-
-
 def test_running_stores_what_it_normalises_with() -> None:
     norm = layer()
     stored = {"running_mean": norm.running_mean.clone(), "running_var": norm.running_var.clone()}

@@ -20,8 +20,6 @@ DOUBT_SAMPLES = 128.0
 """Batch norms take samples for correlated until about so many have shown that they are not,"""
 FIRST_SAMPLES = 32.0
 """and begin as if so many had."""
-CHANCE = 0.5
-"""How far statistics are from the stored ones by chance, times the samples beyond the first."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +125,6 @@ class TemporalPrior(OutputRule, NormRule):
             policy,
             batch_weight=share * policy.batch_weight,
             keep_weight=share * policy.keep_weight,
-            independent=None if policy.keep_weight else (counted - 1) / CHANCE,
             differentiable=False,  # constants for the gradient, which is as good and much faster
         )
 

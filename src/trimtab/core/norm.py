@@ -23,9 +23,6 @@ class NormPolicy:
         mixture: Whether blending counts the distance between both means as variance, as the
             variance of a mixture of two populations does.
         differentiable: Whether gradients flow through the statistics of a blended batch.
-        independent: How many independent samples a batch is worth. Where given, a layer goes
-            beyond ``batch_weight`` as far as the batch is further from the stored statistics
-            than so few samples are by chance, in the way James and Stein shrink an estimate.
     """
 
     batch_weight: float
@@ -33,7 +30,6 @@ class NormPolicy:
     unbiased: bool = False
     mixture: bool = False
     differentiable: bool = True
-    independent: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("batch_weight", "keep_weight"):
@@ -131,31 +127,16 @@ def _has_variance(x: Tensor) -> bool:
 
 
 def _towards_batch(
-    mean: Tensor, var: Tensor, x: Tensor, policy: NormPolicy, least: float
+    mean: Tensor, var: Tensor, x: Tensor, policy: NormPolicy, weight: float
 ) -> tuple[Tensor, Tensor]:
-    """Stored statistics moved by ``least`` towards those of the batch, or by what it deserves."""
+    """Stored statistics moved by ``weight`` towards those of the batch."""
     values = x.to(torch.promote_types(x.dtype, torch.float32))
     batch_mean, batch_var = _moments(values, policy.unbiased)
     batch_var, batch_mean = batch_var.to(var.dtype), batch_mean.to(mean.dtype)
-    weight: float | Tensor = least
-    if policy.independent is not None:
-        distance = _distance(mean, var, batch_mean, batch_var)
-        weight = (1 - 1 / (policy.independent * distance)).clamp(min=least)
     blended = var.lerp(batch_var, weight)
     if policy.mixture:
         blended = blended + weight * (1 - weight) * (batch_mean - mean).square()
     return mean.lerp(batch_mean, weight), blended
-
-
-def _distance(mean: Tensor, var: Tensor, batch_mean: Tensor, batch_var: Tensor) -> Tensor:
-    """How far a batch is from stored statistics in units of their variance, a scalar.
-
-    That of the median channel: channels that are nearly dead would decide a mean.
-    """
-    least = 1e-5  # as batch norms have it
-    between_means = (batch_mean - mean).square() / (var + least)
-    between_vars = ((batch_var + least) / (var + least)).log().square() / 2
-    return ((between_means + between_vars) / 2).median().clamp(min=least)
 
 
 def _moments(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
