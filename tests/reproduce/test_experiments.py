@@ -29,15 +29,21 @@ def tiny() -> Setup:
     return replace(setup, images_per_domain=4, batch_size=16)
 
 
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One store for all experiments, so that runs which several share are done once."""
+    return tmp_path_factory.mktemp("store")
+
+
 @pytest.mark.parametrize("name", [*reproduce.NAMES, *reproduce.OWN])
 def test_an_experiment_runs_makes_its_page_and_is_not_done_twice(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(arguments(name, tmp_path)) == 0
+    assert main(arguments(name, store)) == 0
     experiment = reproduce.load(name)
-    page = (tmp_path / f"reproduce-{name}.html").read_text()
+    page = (store / f"reproduce-{name}.html").read_text()
     assert html.escape(experiment.title) in page
-    found = findings(experiment, tiny(), str(tmp_path))
+    found = findings(experiment, tiny(), str(store))
     assert len(found.results) == len(all_runs([experiment], tiny()))
     assert len(found.records) == len(all_studies([experiment], tiny()))
     analysis = experiment.analyse(found)
@@ -46,10 +52,10 @@ def test_an_experiment_runs_makes_its_page_and_is_not_done_twice(
         assert claim.holds is not None, claim.text
         assert html.escape(claim.text) in page
     assert analysis.tables or analysis.figures
-    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/*.json")}
+    kept = {path: path.stat().st_mtime_ns for path in store.glob("*/*.json")}
     capsys.readouterr()
-    assert main(arguments(name, tmp_path)) == 0
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/*.json")} == kept
+    assert main(arguments(name, store)) == 0
+    assert {path: path.stat().st_mtime_ns for path in store.glob("*/*.json")} == kept
 
 
 @pytest.mark.parametrize("name", [*reproduce.NAMES, *reproduce.OWN])
