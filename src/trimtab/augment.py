@@ -19,6 +19,7 @@ __all__ = [
     "augmented",
     "blur",
     "grey",
+    "mirrored",
     "shift_hue",
     "uniform",
     "warp",
@@ -146,6 +147,16 @@ def augmented(augment: Augment, inputs: Tensor, generator: torch.Generator) -> T
     if "generator" in inspect.signature(augment).parameters:
         return augment(inputs, generator=generator)
     return augment(inputs)
+
+
+def mirrored(images: Tensor) -> Tensor:
+    """Images with left and right exchanged."""
+    if images.dim() != 4:
+        raise ValueError(
+            "images must have the shape (batch, channels, height, width) to be mirrored, got "
+            f"{tuple(images.shape)}; pass an augmentation of your own"
+        )
+    return images.flip(-1)
 
 
 def blur(images: Tensor, deviation: float, radius: int) -> Tensor:

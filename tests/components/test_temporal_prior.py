@@ -74,7 +74,8 @@ def test_chains_count_by_their_likelihood_and_short_ones_change_nothing() -> Non
     uniform, stays = torch.full((CLASSES,), 1 / CLASSES), torch.tensor(STAYS)
     evidence = evidence_of(logits.log_softmax(1), uniform)
     chains = smooth(evidence, uniform, stays, uniform.repeat(len(STAYS), 1))
-    odds = chains.log_likelihood.exp() * torch.where(stays > 0.85, math.exp(-2), 1.0)
+    # 64 samples are half of what it takes to know a model's favourites: twice the caution
+    odds = chains.log_likelihood.exp() * torch.where(stays > 0.85, math.exp(-4), 1.0)
     expected = torch.zeros(64, CLASSES)
     for number, stay in enumerate(STAYS):
         said = chains.probs[:, number] if stay > 0.85 else logits.softmax(1)
@@ -114,18 +115,25 @@ def test_across_batches_only_the_past_counts() -> None:
     assert torch.equal(left[:150], right[:150])
 
 
-def test_correlated_samples_count_less_against_stored_statistics() -> None:
-    rule = TemporalPrior(stored_samples=24)
-    weights = []
+def test_late_batch_norms_trust_a_batch_as_far_as_samples_are_independent() -> None:
+    rule, shares = TemporalPrior(stored_samples=8), []
     for labels in (SHUFFLED, RUNS):
         kept = memory(rule)
-        assert rule.norm(BATCH, 1, kept).batch_weight == 1 / 25
+        assert rule.norm(BATCH, 64, kept).late_share == 0  # nothing is known yet
         follow(rule, logits_of(labels), 64, kept)
-        weights.append(rule.norm(BATCH, 64, kept).batch_weight)
+        shares.append(rule.norm(BATCH, 64, kept).late_share)
         assert rule.norm(SOURCE, 64, kept) == SOURCE
-        follows = rule.norm(tracking(64, 1), 1, kept)
-        assert follows.batch_weight == follows.keep_weight < tracking(64, 1).batch_weight
-    assert weights[1] < 0.25 < 0.6 < weights[0] < 64 / 88
+    assert shares[1] < 0.1 < 0.9 < shares[0] < 1
+
+
+def test_batches_are_weighed_against_stored_samples() -> None:
+    rule = TemporalPrior(stored_samples=8)
+    kept = memory(rule)
+    assert rule.norm(BATCH, 1, kept).batch_weight == 1 / 9
+    assert rule.norm(BATCH, 56, kept).batch_weight == 56 / 64
+    follows = tracking(64, 1)
+    found = rule.norm(follows, 1, kept)
+    assert (found.batch_weight, found.keep_weight) == (follows.batch_weight, follows.keep_weight)
 
 
 def test_by_itself_it_leaves_batch_norms_to_the_method() -> None:

@@ -10,92 +10,177 @@ from torch import Tensor
 import trimtab
 from components.steps import step
 from reference import nets
+from trimtab.augment import mirrored
 from trimtab.components.view_temperature import ViewTemperature
-from trimtab.core.backbone import Prediction, Tensors
+from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.component import Start
+
+CLASSES = 6
 
 
-def memory(log_temperature: float = 0.0) -> Tensors:
-    return {"log_temperature": torch.tensor(log_temperature), "seen": torch.tensor(0.0)}
+def memory(rule: ViewTemperature) -> Tensors:
+    return rule.new_memory(
+        Start(
+            backbone=Backbone(torch.nn.Identity()),
+            source={},
+            num_classes=CLASSES,
+            num_features=None,
+            sample_shape=(CLASSES,),
+            device=torch.device("cpu"),
+            forward=lambda inputs, params=None: pytest.fail("no pass is needed"),
+            generator=torch.Generator(),
+        )
+    )
 
 
-def look(own: Tensor, view: Tensor, kept: Tensors, rule: ViewTemperature | None = None) -> Tensor:
-    rule = rule or ViewTemperature()
+def rule_on_logits(**settings: int) -> ViewTemperature:
+    """Whose inputs are logits: the strong view is their second half, the mild one their third."""
+    return ViewTemperature(
+        augment=lambda inputs: inputs[:, CLASSES : 2 * CLASSES],
+        mild=lambda inputs: inputs[:, 2 * CLASSES :],
+        **settings,
+    )
+
+
+def correct(
+    rule: ViewTemperature, own: Tensor, strong: Tensor, mild: Tensor, kept: Tensors
+) -> Tensor:
     seen = replace(
         step(own),
-        forward=lambda inputs, params=None: Prediction(view, None),
-        views={rule.name: torch.zeros(len(own), 1)},
+        inputs=torch.cat([own, strong, mild], 1),
+        forward=lambda inputs, params=None: Prediction(inputs, None),
     )
-    return rule.loss(seen, kept)
+    return rule.correct(own, seen, kept)
 
 
-def pair(sharpness: float, seed: int) -> tuple[Tensor, Tensor]:
-    """Two looks at classes that are drawn with the probabilities of the first, made sharper."""
+def temperature(kept: Tensors) -> float:
+    return float(kept["log_temperature"].exp())
+
+
+def views(sharpness: float, count: int, seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+    """Originals whose mild view says a class that their honest probabilities draw.
+
+    Sharpened, they are surer than they should be. The strong view says what the original does.
+    """
     generator = torch.Generator().manual_seed(seed)
-    honest = 2 * torch.randn(256, 6, generator=generator)
+    honest = 2 * torch.randn(count, CLASSES, generator=generator)
     drawn = torch.multinomial(honest.softmax(1), 1, generator=generator)[:, 0]
-    confidence = (sharpness * honest).softmax(1).amax(1)
-    # the second look says the class that is there, as surely as the first does
-    others = (1 - confidence) / 5
-    second = torch.where(torch.eye(6)[drawn] > 0, confidence[:, None], others[:, None]).log()
-    return sharpness * honest, second
-
-
-def test_the_log_temperature_moves_by_the_gap() -> None:
-    own, view = torch.randn(16, 4), torch.randn(16, 4)
-    kept = memory(math.log(2))
-    kept["seen"] += 48
-    look(own, view, kept)
-    sure = [logits.softmax(1).max(1).values.mean() for logits in (own, view, own / 2)]
-    agreement = (own.argmax(1) == view.argmax(1)).float().mean()
-    expected = math.log(2) + 3 * 16 / (16 + 48) * (sure[2] - agreement * sure[0] / sure[1])
-    torch.testing.assert_close(kept["log_temperature"], expected)
-    assert float(kept["seen"]) == 64
+    # chance among the classes is taken off again, so it is put on top
+    lucky = torch.rand(count, generator=generator) < 1 / CLASSES
+    said = torch.where(lucky, honest.argmax(1), drawn)
+    own = sharpness * honest
+    return own, own, torch.eye(CLASSES)[said]
 
 
 @pytest.mark.parametrize("sharpness", [0.5, 1.0, 3.0])
 def test_it_finds_the_temperature_that_makes_confidence_honest(sharpness: float) -> None:
-    kept, found = memory(), []
-    for seed in range(200):
-        look(*pair(sharpness, seed), kept)
-        found.append(float(kept["log_temperature"]))
-    assert sum(found[100:]) / 100 == pytest.approx(math.log(sharpness), abs=0.05)
+    rule = rule_on_logits(memory=4096)
+    kept = memory(rule)
+    correct(rule, *views(sharpness, 4096), kept)
+    assert float(kept["log_temperature"]) == pytest.approx(math.log(sharpness), abs=0.08)
 
 
-def test_nothing_is_learned_from_it() -> None:
-    own = torch.randn(8, 4, requires_grad=True)
-    loss = look(own, torch.randn(8, 4), memory())
-    assert torch.equal(loss.detach(), torch.zeros(8))
-    (gradient,) = torch.autograd.grad(loss.sum(), own)
-    assert not gradient.any()
+def test_confidence_is_what_the_views_say_of_the_first_batch() -> None:
+    rule = rule_on_logits()
+    generator = torch.Generator().manual_seed(1)
+    own, strong, mild = (torch.randn(16, CLASSES, generator=generator) for _ in range(3))
+    strong[:12], mild[:14] = 0.8 * own[:12], own[:14]
+    kept = memory(rule)
+    correct(rule, own, strong, mild, kept)
+    sure = [float(logits.softmax(1).amax(1).mean()) for logits in (own, strong)]
+    agreement = [float((view.argmax(1) == own.argmax(1)).float().mean()) for view in (strong, mild)]
+    both = math.sqrt(min(agreement[0] * sure[0] / sure[1], 1.0)) * agreement[1]
+    right = (both - 1 / CLASSES) / (1 - 1 / CLASSES)
+    whole = math.exp(float(kept["log_temperature"]) * (16 + 4) / 16)  # a fifth of it is doubted
+    found = float((own / whole).softmax(1).amax(1).mean())
+    assert found == pytest.approx((16 * right + 1) / 18, abs=1e-4)
 
 
-def test_it_divides_logits_and_stays_within_bounds() -> None:
-    logits = torch.randn(8, 4)
-    kept = memory(math.log(4))
-    torch.testing.assert_close(ViewTemperature().correct(logits, step(logits), kept), logits / 4)
-    for _ in range(200):
-        look(torch.eye(4)[[0, 1]], 100 * torch.eye(4)[[2, 3]], kept)
-    assert float(kept["log_temperature"].exp()) == pytest.approx(16)
+def test_logits_are_divided_and_keep_their_classes() -> None:
+    rule = rule_on_logits()
+    kept = memory(rule)
+    own, strong, mild = views(3.0, 64)
+    found = correct(rule, own, strong, mild, kept)
+    assert temperature(kept) > 1.5
+    torch.testing.assert_close(found, own / temperature(kept))
 
 
-def test_it_shares_the_pass_of_the_consistency_objective(model: nets.Net, images: Tensor) -> None:
-    plain, warm = (trimtab.adapt(model, spec) for spec in ("roid", "roid + view_temperature"))
-    for batch in images.split(16):
-        plain(batch)
-        warm(batch)
-    assert plain.counters == warm.counters
-    assert all(torch.equal(p, warm.params[name]) for name, p in plain.params.items())
+@pytest.mark.parametrize(("batch", "first", "later"), [(64, 64, 16), (4, 4, 1), (1, 1, 1)])
+def test_one_sample_in_so_many_is_looked_at(batch: int, first: int, later: int) -> None:
+    rule, sizes = rule_on_logits(every=16), []
+    kept = memory(rule)
+
+    def forward(inputs: Tensor, params: Tensors | None = None) -> Prediction:
+        sizes.append(len(inputs))
+        return Prediction(inputs, None)
+
+    batches = 16 * 5
+    for _ in range(batches):
+        own, strong, mild = views(1.0, batch)
+        seen = replace(step(own), inputs=torch.cat([own, strong, mild], 1), forward=forward)
+        rule.correct(own, seen, kept)
+    assert sizes[:4] == [first, first, later, later]
+    looked_at = sum(sizes[2:]) / 2 + later  # of the first batch as much as of any
+    assert looked_at / (batch * batches) == pytest.approx(1 / 16, rel=0.05)
 
 
-def test_a_method_that_learns_nothing_stays_as_it_is(model: nets.Net, images: Tensor) -> None:
+def test_the_first_batch_counts_as_much_as_any_later_look() -> None:
+    rule = rule_on_logits(every=1)
+    kept = memory(rule)
+    own = views(1.0, 64)[0]
+    correct(rule, own, own, own, kept)
+    assert float(kept["seen"]) == 16
+    correct(rule, own + 1, own, own, kept)
+    assert float(kept["seen"]) == 32
+    torch.testing.assert_close(kept["logits"][:32], torch.cat([own[::4] + 1, own[::4]]))
+
+
+def test_only_the_latest_samples_are_remembered() -> None:
+    rule = rule_on_logits(memory=24, every=1)
+    kept = memory(rule)
+    for number in range(5):
+        own = views(1.0, 64, number)[0]
+        correct(rule, own, own, own, kept)
+    assert float(kept["seen"]) == 24
+    torch.testing.assert_close(kept["logits"][:16], own[::4])
+
+
+@pytest.mark.parametrize(("sharpness", "shift"), [(50.0, 1), (1e-3, 0)])
+def test_it_stays_within_bounds_whatever_views_say(sharpness: float, shift: int) -> None:
+    rule = rule_on_logits(every=1)
+    kept, classes = memory(rule), torch.eye(CLASSES)
+    for _ in range(50):
+        view = classes.roll(shift, 0)
+        assert correct(rule, sharpness * classes, view, view, kept).isfinite().all()
+    assert 1 / 16 <= temperature(kept) <= 16
+
+
+def test_a_view_that_is_not_finite_changes_nothing() -> None:
+    rule = rule_on_logits(every=1)
+    kept = memory(rule)
+    own, strong, mild = views(3.0, 32)
+    correct(rule, own, strong, mild, kept)
+    before = {name: value.clone() for name, value in kept.items() if name != "due_in"}
+    found = correct(rule, own, torch.full_like(strong, torch.nan), mild, kept)
+    assert found.isfinite().all()
+    assert all(torch.equal(value, kept[name]) for name, value in before.items())
+
+
+def test_any_method_can_have_it(model: nets.Net, images: Tensor) -> None:
     adapter = trimtab.adapt(model, "source + view_temperature")
     for batch in images.split(16):
         logits = adapter(batch)
         assert torch.equal(logits.argmax(1), trimtab.adapt(model, "source")(batch).argmax(1))
     assert float(adapter.memory["view_temperature"]["log_temperature"]) != 0
-    assert all(torch.equal(p, adapter.source[name]) for name, p in adapter.params.items())
 
 
-def test_the_rate_must_be_positive() -> None:
-    with pytest.raises(ValueError, match="rate must be positive, got 0"):
-        ViewTemperature(rate=0)
+def test_mirrored_images_have_left_and_right_exchanged(images: Tensor) -> None:
+    assert torch.equal(mirrored(images)[..., 0], images[..., -1])
+    with pytest.raises(ValueError, match=r"to be mirrored, got \(3, 4\)"):
+        mirrored(torch.zeros(3, 4))
+
+
+@pytest.mark.parametrize("name", ["every", "memory"])
+def test_settings_are_checked(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
+        ViewTemperature(**{name: 0})

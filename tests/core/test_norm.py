@@ -102,6 +102,28 @@ def test_tracking_one_sample_at_a_time_forgets_like_a_window() -> None:
     torch.testing.assert_close(stored["running_var"], second - mean.square())
 
 
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_the_later_half_takes_a_share_of_both_weights(share: float) -> None:
+    norms = [layer() for _ in range(3)]
+    model = nn.Sequential(*norms)
+    stored = {name: value.clone() for name, value in model.named_buffers() if "running" in name}
+    policy = NormPolicy(0.5, keep_weight=0.25, late_share=share)
+    with torch.no_grad():
+        found = Backbone(model)(X, statistics=stored, policy=policy).logits
+        expected = X
+        for number, norm in enumerate(norms):
+            part = share if number == 2 else 1.0  # the middle one counts to the first half
+            mean, var = expected.mean((0, 2, 3)), expected.var((0, 2, 3), unbiased=False)
+            kept = norm.running_mean.lerp(mean, 0.25 * part)
+            torch.testing.assert_close(stored[f"{number}.running_mean"], kept)
+            mean, var = (
+                norm.running_mean.lerp(mean, 0.5 * part),
+                norm.running_var.lerp(var, 0.5 * part),
+            )
+            expected = by_hand(norm, expected, mean, var)
+    torch.testing.assert_close(found, expected)
+
+
 def test_what_subclasses_add_to_a_batch_norm_stays() -> None:
     class WithActivation(nn.BatchNorm2d):
         def forward(self, input: Tensor) -> Tensor:  # noqa: A002

@@ -11,9 +11,9 @@ from reference import nets
 def test_it_learns_what_roid_learns_where_there_is_no_batch_norm(
     recorded: dict[str, Tensor], images: Tensor
 ) -> None:
-    roid, preset = (
-        trimtab.adapt(nets.trained("gn", recorded), name) for name in ("roid", "trimtab")
-    )
+    model = nets.trained("gn", recorded)
+    # looks for the temperature draw views of their own
+    roid, preset = trimtab.adapt(model, "roid"), trimtab.adapt(model, "trimtab", temperature=False)
     for batch in images.repeat(2, 1, 1, 1).split(96):
         roid(batch)
         preset(batch)
@@ -41,7 +41,7 @@ def test_single_samples_leave_a_batch_norm_network_near_its_source(
     assert sum(same) > 0.8 * len(same)
 
 
-def test_batch_norms_trust_independent_samples_more_than_correlated_ones(
+def test_late_batch_norms_trust_independent_samples_more_than_correlated_ones(
     recorded: dict[str, Tensor], images: Tensor
 ) -> None:
     adapter = trimtab.adapt(nets.trained("bn", recorded), "trimtab")
@@ -49,7 +49,7 @@ def test_batch_norms_trust_independent_samples_more_than_correlated_ones(
     weights = []
     for likeliest in (0, -1):
         adapter.memory["temporal_prior"]["log_likelihoods"].zero_()[likeliest] = 50
-        weights.append(adapter._norm_for(64).batch_weight)
+        weights.append(adapter._norm_for(64).late_share)
     assert 0 < 2 * weights[1] < weights[0] < 1
 
 

@@ -12,14 +12,13 @@ from trimtab.sticky_chain import smooth
 
 STAYS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99)
 """Probabilities that a class stays from one sample to the next, all weighed against each other."""
-LEAST_EVIDENCE = 0.01
+LEAST_EVIDENCE = 0.02
 """Of a class relative to the likeliest one: a sure mistake must not end a run of its own."""
 LEAST_TRUST = 1e-3
 """Below it predictions are left exactly as they are."""
 DOUBT_SAMPLES = 128.0
-"""Batch norms take samples for correlated until about so many have shown that they are not,"""
-FIRST_SAMPLES = 32.0
-"""and begin as if so many had."""
+"""Until about so many have been seen, a model's favourite classes are not known: predictions are
+left alone unless correlation is plain, and late batch norms do not count on independence."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +34,14 @@ class TemporalPrior(OutputRule, NormRule):
 
     Args:
         min_stay: Least probability to stay that counts as correlation.
-        caution: Nats of likelihood by which correlation has to be the better explanation.
+        caution: Nats of likelihood by which correlation has to be the better explanation; more
+            at first, when bias looks the same.
         memory: Over how many samples likelihoods are remembered.
         samples_per_class: Over how many samples for each class the histogram is.
         stored_samples: How many samples the stored statistics of batch norms count as against a
-            batch, whose samples count less where they are correlated. None leaves batch norms to
-            the method.
+            batch. The later half of the batch norms, whose statistics tell of classes, trusts a
+            batch only as far as its samples seem independent. None leaves batch norms to the
+            method.
     """
 
     min_stay: float = 0.85
@@ -84,12 +85,14 @@ class TemporalPrior(OutputRule, NormRule):
         if trust.sum() < LEAST_TRUST:
             return logits
         mixed = (chains.probs * trust[:, None]).sum(1) + (1 - trust.sum()) * log_probs.exp()
-        return mixed.log().to(logits)
+        return mixed.clamp(min=torch.finfo(mixed.dtype).tiny).log().to(logits)
 
     def _trust(self, memory: Tensors) -> Tensor:
         """How much each chain counts, shape (chains,); sums to 1."""
         likelihoods = memory["log_likelihoods"]
-        return (likelihoods - self.caution * self._acts(likelihoods)).softmax(0)
+        unknown = 2 * DOUBT_SAMPLES / (DOUBT_SAMPLES + 2 * memory["seen"])
+        caution = self.caution * (1 + unknown) * self._acts(likelihoods)
+        return (likelihoods - caution).softmax(0)
 
     def _acts(self, like: Tensor) -> Tensor:
         """1 for chains that change predictions, 0 for others, shape (chains,)."""
@@ -111,22 +114,23 @@ class TemporalPrior(OutputRule, NormRule):
     def norm(self, policy: NormPolicy, samples: int, memory: Tensors) -> NormPolicy:
         if self.stored_samples is None or not policy.couples_samples:
             return policy
+        # a policy that keeps statistics weighs batches against the stream by itself
+        worth = 1.0 if policy.keep_weight else samples / (samples + self.stored_samples)
+        return replace(
+            policy,
+            batch_weight=worth * policy.batch_weight,
+            late_share=self._independence(memory),
+            differentiable=False,  # constants for the gradient, which is as good and much faster
+        )
+
+    def _independence(self, memory: Tensors) -> float:
+        """How far the stream has shown that its samples are independent, from 0 to 1."""
         stays = memory["beliefs"].new_tensor(STAYS)
         # Independent or correlated: what lies between is what wrong statistics make of the latter.
         between = (stays > 0) & (stays <= self.min_stay)
         odds = memory["log_likelihoods"].masked_fill(between, -torch.inf).softmax(0)
-        stay = float(odds @ stays)
-        shown = float(memory["seen"]) + FIRST_SAMPLES
-        alone = (1 - stay) * shown / (shown + DOUBT_SAMPLES)
-        # statistics that follow the stream move slower; those of a batch count as fewer samples
-        counted = 1 + (samples - 1) * alone
-        share = alone if policy.keep_weight else counted / (counted + self.stored_samples)
-        return replace(
-            policy,
-            batch_weight=share * policy.batch_weight,
-            keep_weight=share * policy.keep_weight,
-            differentiable=False,  # constants for the gradient, which is as good and much faster
-        )
+        seen = memory["seen"]
+        return float((1 - odds @ stays) * seen / (seen + DOUBT_SAMPLES))
 
 
 def evidence_of(log_probs: Tensor, fresh: Tensor) -> Tensor:

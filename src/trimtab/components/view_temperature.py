@@ -1,4 +1,4 @@
-"""A temperature that needs no labels: views should be as sure as they agree with the original."""
+"""A temperature that needs no labels: be as sure as other views of the samples agree."""
 
 import math
 from dataclasses import dataclass, field
@@ -6,66 +6,121 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from trimtab.augment import Augment, ColorAffineFlip, augmented
+from trimtab.augment import Augment, ColorAffineFlip, augmented, mirrored
 from trimtab.core.backbone import Tensors
-from trimtab.core.component import Objective, OutputRule, Start, Step
+from trimtab.core.component import OutputRule, Start, Step
 
-STEADY_SAMPLES = 64.0
-"""Once so many have been seen, new samples weigh against as many old ones."""
 MOST_LOG = math.log(16.0)
+HALVINGS = 20
+"""Of the range of log temperatures, which leaves it known to five digits."""
+PART = 4
+"""After the first batch, one sample in so many of a batch is looked at."""
+DOUBT_SAMPLES = 4.0
+"""The first so many count half."""
 
 
 @dataclass(frozen=True)
-class ViewTemperature(Objective, OutputRule):
-    """Divide logits by a running temperature that is found from an augmented view.
+class ViewTemperature(OutputRule):
+    """Divide logits by a temperature at which confidence is how often predictions seem right.
 
-    How often a view's class is the original's stands in for how often a prediction is right.
-    Views are harder than originals; by how much, the model says itself, so the share is raised
-    by the ratio of both confidences. Where predictions are surer than that the temperature rises,
-    otherwise it falls. A model whose confidence is right already keeps it.
-
-    The view is the one that ``augmentation_consistency`` with the same augmentation looks at,
-    and passes the network once for both. Nothing is learned from it here: the loss is zero.
+    Once in a while a batch is looked at in two more views, a mild and a strong one. How often
+    their classes are the original's stands in for how often predictions are right. The strong
+    view is harder than the original; by how much, the model says itself by its confidence. Part
+    of the agreement is shared mistakes, taken as chance among the classes. A model whose
+    confidence is right already keeps it.
 
     Args:
-        augment: Maps a batch to an augmented batch of the same shape.
-        rate: How far the log of the temperature moves for a whole gap between confidence and
-            agreement.
+        augment: Makes the strong view of a batch.
+        mild: Makes the mild view of a batch.
+        every: One sample in so many is looked at: all of the first batch, then a part of a batch
+            now and then.
+        memory: How many samples the temperature is found from, the latest.
     """
 
     augment: Augment = field(default_factory=ColorAffineFlip)
-    rate: float = 3.0
+    mild: Augment = mirrored
+    every: int = 32
+    memory: int = 256
 
     def __post_init__(self) -> None:
-        if not self.rate > 0:
-            raise ValueError(f"rate must be positive, got {self.rate}")
+        for name in ("every", "memory"):
+            if not getattr(self, name) >= 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
 
     def new_memory(self, start: Start) -> Tensors:
-        zero = torch.zeros((), device=start.device)
-        return {"log_temperature": zero, "seen": zero.clone()}
-
-    def views(self, inputs: Tensor, generator: torch.Generator) -> Tensor:
-        return augmented(self.augment, inputs, generator)
-
-    @property
-    def shared_view(self) -> object:
-        return self.augment
-
-    def loss(self, step: Step, memory: Tensors) -> Tensor:
-        view, own = step.forward_view(self.name).logits.detach(), step.logits.detach()
-        agreement = (view.argmax(1) == own.argmax(1)).to(own).mean()
-        right = (agreement * _confidence(own) / _confidence(view)).clamp(max=1)
-        gap = _confidence(own / memory["log_temperature"].exp()) - right
-        share = len(own) / (len(own) + memory["seen"].clamp(max=STEADY_SAMPLES))
-        moved = memory["log_temperature"] + self.rate * share * gap.nan_to_num(0.0)
-        memory["log_temperature"].copy_(moved.clamp(-MOST_LOG, MOST_LOG))
-        memory["seen"].add_(len(own))
-        return 0 * step.logits[:, 0]
+        zeros = torch.zeros(self.memory, device=start.device)
+        return {
+            "logits": zeros[:, None].repeat(1, start.num_classes),
+            "agrees": zeros.clone(),
+            "agrees_mildly": zeros.clone(),
+            "view_confidence": zeros.clone(),
+            "seen": zeros[0].clone(),
+            "due_in": zeros[0].clone(),
+            "log_temperature": zeros[0].clone(),
+        }
 
     def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
+        if memory["due_in"] <= 0:
+            self._look(step, memory)
+        memory["due_in"].sub_(len(logits))
         return logits / memory["log_temperature"].exp()
+
+    def _look(self, step: Step, memory: Tensors) -> None:
+        """Remember what two views say of samples, and set the temperature by it.
+
+        Of the first batch, which is one moment of a stream, later looks keep as little as of any.
+        """
+        part = 1 if memory["seen"] == 0 else PART
+        rows = torch.arange(len(step.inputs), device=step.inputs.device)
+        rows = torch.cat([rows[first::PART] for first in range(PART // part)])
+        few = -(-len(step.inputs) // PART)
+        memory["due_in"].add_(self.every * few)
+        views = [
+            augmented(view, step.inputs[rows], step.generator) for view in (self.augment, self.mild)
+        ]
+        strong, mild = (step.forward(view).logits for view in views)
+        if not bool((strong + mild).isfinite().all()):
+            return
+        logits = step.logits[rows]
+        said = logits.argmax(1)
+        self._remember("logits", logits, memory)
+        self._remember("agrees", strong.argmax(1) == said, memory)
+        self._remember("agrees_mildly", mild.argmax(1) == said, memory)
+        self._remember("view_confidence", _confidence(strong), memory)
+        count = min(int(memory["seen"]) + len(rows), self.memory)
+        shown = count / (count + DOUBT_SAMPLES)
+        memory["log_temperature"].fill_(shown * _honest_log(*_latest(memory, count)))
+        memory["seen"].add_(few).clamp_(max=self.memory)
+
+    def _remember(self, name: str, values: Tensor, memory: Tensors) -> None:
+        """Put values in front of those of earlier samples."""
+        kept = torch.cat([values.to(memory[name]), memory[name]])
+        memory[name].copy_(kept[: self.memory])
+
+
+def _latest(memory: Tensors, count: int) -> tuple[Tensor, float]:
+    """Logits that are remembered, and how many of them seem right."""
+    logits = memory["logits"][:count]
+    harder = _confidence(logits).mean() / memory["view_confidence"][:count].mean()
+    strong = (memory["agrees"][:count].mean() * harder).clamp(max=1).sqrt()
+    agreement = float(strong * memory["agrees_mildly"][:count].mean())
+    chance = 1 / logits.shape[1]
+    right = max((agreement - chance) / (1 - chance), chance)
+    return logits, (count * right + 1) / (count + 2)  # never quite sure (Laplace)
+
+
+def _honest_log(logits: Tensor, right: float) -> float:
+    """The log temperature at which the mean confidence is ``right``."""
+    low, high = -MOST_LOG, MOST_LOG
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if float(_confidence(logits / math.exp(middle)).mean()) > right:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
 
 
 def _confidence(logits: Tensor) -> Tensor:
-    """Mean probability of the likeliest class."""
-    return logits.softmax(1).amax(1).mean()
+    """Probability of each sample's likeliest class."""
+    return logits.softmax(1).amax(1)

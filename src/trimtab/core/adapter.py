@@ -77,7 +77,6 @@ class Adapter:
         self.optimizer: torch.optim.Optimizer | None = None
         self._loss_scale = 1.0
         self._learning = self.learns
-        self._norm_now = method.norm
         with torch.inference_mode(False):
             self._rewind()
 
@@ -136,8 +135,7 @@ class Adapter:
     def _advance(self, inputs: Tensor) -> Tensor:
         at_once = self._learning and self.window.size is None and not self._micro_batched(inputs)
         with torch.set_grad_enabled(at_once):
-            self._norm_now = self._norm_for(len(inputs))
-            prediction = self._forward_in_parts(inputs, self._norm_now)
+            prediction = self._forward_in_parts(inputs, self._norm_for(len(inputs)))
         if not bool(prediction.logits.detach().isfinite().all()):
             return self._fall_back(inputs)
         step = self._with_targets(self._step(inputs, prediction), self.memory, roles.OutputRule)
@@ -182,15 +180,16 @@ class Adapter:
         policy = self.method.norm
         if self.window.size is not None and policy == BATCH:
             policy = tracking(self.window.size, samples)
-        for rule in self._playing(roles.NormRule) if self.backbone.has_batch_norm else []:
-            policy = rule.norm(policy, samples, self.memory[rule.name])
+        if self.backbone.has_batch_norm and self.memory:  # there is none before the stream begins
+            for rule in self._playing(roles.NormRule):
+                policy = rule.norm(policy, samples, self.memory[rule.name])
         return policy
 
-    def _norm_again(self) -> NormPolicy:
-        """The policy of every further pass over the same samples: statistics do not move twice."""
+    def _norm_again(self, samples: int) -> NormPolicy:
+        """The policy of a further pass over so many of them: statistics do not move twice."""
         if self.window.size is not None and self.method.norm == BATCH:
             return SOURCE
-        return replace(self._norm_now, keep_weight=0.0)
+        return replace(self._norm_for(samples), keep_weight=0.0)
 
     def _forward(
         self,
@@ -222,7 +221,7 @@ class Adapter:
         """A further pass for a component; with gradients it is part of the backward pass too."""
         if torch.is_grad_enabled():
             self.counters.backward_samples += len(inputs)
-        return self._forward_singly(inputs, params, self._norm_again())
+        return self._forward_singly(inputs, params, self._norm_again(len(inputs)))
 
     def _forward_singly(
         self, inputs: Tensor, params: Tensors | None, policy: NormPolicy
@@ -275,7 +274,7 @@ class Adapter:
         """One update from samples that came earlier, and what was predicted then, if known."""
         if prediction is None:
             with torch.set_grad_enabled(not self._micro_batched(inputs)):
-                prediction = self._forward(inputs, None, self._norm_again())
+                prediction = self._forward(inputs, None, self._norm_again(len(inputs)))
         self._learn(self._step(inputs, prediction), micro_batch)
 
     def _learn(self, step: roles.Step, micro_batch: int) -> None:
@@ -353,7 +352,7 @@ class Adapter:
         """
         if step.logits.requires_grad:
             return replace(step, inputs=step.inputs[used], prediction=step.prediction.rows(used))
-        policy = self._norm_again()
+        policy = self._norm_again(len(rows))
         together = policy.couples_samples and self.backbone.has_batch_norm
         prediction = self._forward(step.inputs[rows if together else used], None, policy)
         if together:

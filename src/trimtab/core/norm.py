@@ -23,6 +23,8 @@ class NormPolicy:
         mixture: Whether blending counts the distance between both means as variance, as the
             variance of a mixture of two populations does.
         differentiable: Whether gradients flow through the statistics of a blended batch.
+        late_share: How much of both weights holds for the later half of a network's batch norms.
+            The first half's statistics tell of the domain, the later half's of the classes too.
     """
 
     batch_weight: float
@@ -30,9 +32,10 @@ class NormPolicy:
     unbiased: bool = False
     mixture: bool = False
     differentiable: bool = True
+    late_share: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("batch_weight", "keep_weight"):
+        for name in ("batch_weight", "keep_weight", "late_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must lie in [0, 1], got {getattr(self, name)}")
 
@@ -66,6 +69,7 @@ class _StreamBatchNorm(_BatchNorm):
     """Mixed into a batch norm's own class, so that what subclasses add to it stays."""
 
     policy: NormPolicy = SOURCE
+    late: bool = False
 
     def forward(self, input: Tensor) -> Tensor:  # noqa: A002  (torch's own name)
         if self.running_mean is None or self.running_var is None:
@@ -77,17 +81,21 @@ class _StreamBatchNorm(_BatchNorm):
 
     def _obeying(self, x: Tensor, stored_mean: Tensor, stored_var: Tensor) -> Tensor:
         policy = self.policy
-        if policy.batch_weight == 1:
+        share = policy.late_share if self.late else 1.0
+        batch_weight, keep_weight = share * policy.batch_weight, share * policy.keep_weight
+        if batch_weight == 0:
+            return super().forward(x)
+        if batch_weight == 1:
             with self._statistics(None, None):
                 output = super().forward(x)
         else:
             learns = policy.differentiable and torch.is_grad_enabled()
             with torch.set_grad_enabled(learns):
-                mean, var = _towards_batch(stored_mean, stored_var, x, policy, policy.batch_weight)
+                mean, var = _towards_batch(stored_mean, stored_var, x, policy, batch_weight)
             output = self._normalised_by(x, mean, var) if learns else self._native_by(x, mean, var)
-        if policy.keep_weight:
+        if keep_weight:
             with torch.no_grad():
-                mean, var = _towards_batch(stored_mean, stored_var, x, policy, policy.keep_weight)
+                mean, var = _towards_batch(stored_mean, stored_var, x, policy, keep_weight)
             stored_mean.copy_(mean)
             stored_var.copy_(var)
         return output
@@ -170,14 +178,16 @@ def _contiguous_where_backward_crashes(layer: nn.Module, args: tuple[Any, ...]) 
 
 def install(model: nn.Module) -> list[_StreamBatchNorm]:
     """Make every batch norm of ``model`` obey a policy and every group norm safe; the former."""
-    obedient = []
+    obedient: list[_StreamBatchNorm] = []
     for layer in model.modules():
         if isinstance(layer, _BatchNorm):
             layer.__class__ = _obedient(type(layer))  # type: ignore[arg-type]
-            obedient.append(layer)
+            obedient.append(layer)  # type: ignore[arg-type]
         elif isinstance(layer, nn.GroupNorm):
             layer.register_forward_pre_hook(_contiguous_where_backward_crashes)
-    return obedient  # type: ignore[return-value]
+    for late in obedient[(len(obedient) + 1) // 2 :]:
+        late.late = True
+    return obedient
 
 
 def is_norm_layer(layer: nn.Module) -> bool:

@@ -61,7 +61,7 @@ class TeachingAdapter(Adapter):
     def _norm_for(self, samples: int) -> NormPolicy:
         return SOURCE
 
-    def _norm_again(self) -> NormPolicy:
+    def _norm_again(self, samples: int) -> NormPolicy:
         return SOURCE  # an update's first pass has moved the statistics already
 
     def _teach(self, inputs: Tensor, policy: NormPolicy) -> Prediction:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from trimtab.augment import ColorAffineFlip
+from trimtab.augment import ColorAffineFlip, mirrored
 from trimtab.components.augmentation_consistency import AugmentationConsistency
 from trimtab.components.cautious_updates import CautiousUpdates
 from trimtab.components.certainty_diversity import CertaintyDiversity
@@ -31,7 +31,7 @@ CARD = Card(
     backwards="2 for each kept sample",
 )
 
-STORED_SAMPLES = 24.0
+STORED_SAMPLES = 8.0
 """What the stored statistics of batch norms count as against a batch."""
 
 
@@ -58,6 +58,7 @@ def trimtab(
         cautious: Let updates from few samples count for little.
         augment: Makes the augmented view; by default colour jitter, affine warp and flip.
     """
+    mild = augment or mirrored
     augment = augment or ColorAffineFlip()
     components: list[Component] = [
         SoftLikelihoodRatio(),
@@ -68,7 +69,7 @@ def trimtab(
     if cautious:
         components.append(CautiousUpdates())
     if temperature:
-        components.append(ViewTemperature(augment))
+        components.append(ViewTemperature(augment, mild))
     if prior:
         components.append(TemporalPrior(stored_samples=STORED_SAMPLES if adaptive_norm else None))
     return Method(tuple(components), optimizer=OptimizerChoice(optimizer, lr))
