@@ -24,7 +24,7 @@ ADDITIONS = (
     "laplacian",
     "periodic_reset(every=2)",
     "recovery",
-    "temporal_prior(stored_samples=8.0)",
+    "temporal_prior(stored_samples=6.0)",
     "view_temperature",
     "cautious_updates",
 )

@@ -38,14 +38,14 @@ class TemporalPrior(OutputRule, NormRule):
             at first, when bias looks the same.
         memory: Over how many samples likelihoods are remembered.
         samples_per_class: Over how many samples for each class the histogram is.
-        stored_samples: How many samples the stored statistics of batch norms count as against a
-            batch. The later half of the batch norms, whose statistics tell of classes, trusts a
+        stored_samples: A batch of so many samples weighs as much as the stored statistics of
+            batch norms. The later half of the batch norms, whose statistics tell of classes, trusts a
             batch only as far as its samples seem independent. None leaves batch norms to the
             method.
     """
 
-    min_stay: float = 0.85
-    caution: float = 8.0
+    min_stay: float = 0.7
+    caution: float = 12.0
     memory: float = 256.0
     samples_per_class: float = 100.0
     stored_samples: float | None = None
@@ -115,7 +115,7 @@ class TemporalPrior(OutputRule, NormRule):
         if self.stored_samples is None or not policy.couples_samples:
             return policy
         # a policy that keeps statistics weighs batches against the stream by itself
-        worth = 1.0 if policy.keep_weight else samples / (samples + self.stored_samples)
+        worth = 1.0 if policy.keep_weight else _turning(samples, self.stored_samples)
         return replace(
             policy,
             batch_weight=worth * policy.batch_weight,
@@ -129,8 +129,12 @@ class TemporalPrior(OutputRule, NormRule):
         # Independent or correlated: what lies between is what wrong statistics make of the latter.
         between = (stays > 0) & (stays <= self.min_stay)
         odds = memory["log_likelihoods"].masked_fill(between, -torch.inf).softmax(0)
-        seen = memory["seen"]
-        return float((1 - odds @ stays) * seen / (seen + DOUBT_SAMPLES))
+        return float(1 - odds @ stays) * _turning(float(memory["seen"]), DOUBT_SAMPLES)
+
+
+def _turning(samples: float, point: float) -> float:
+    """From 0 to 1 as samples become more, one half at a point."""
+    return samples**2 / (samples**2 + point**2)
 
 
 def evidence_of(log_probs: Tensor, fresh: Tensor) -> Tensor:

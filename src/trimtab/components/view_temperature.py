@@ -10,11 +10,13 @@ from trimtab.augment import Augment, ColorAffineFlip, augmented, mirrored
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import OutputRule, Start, Step
 
-MOST_LOG = math.log(16.0)
+LOWEST_LOG, HIGHEST_LOG = math.log(0.5), math.log(16.0)
+"""A batch of easy samples must not make a model all too sure."""
 HALVINGS = 20
 """Of the range of log temperatures, which leaves it known to five digits."""
 PART = 4
-"""After the first batch, one sample in so many of a batch is looked at."""
+"""After the first batch, one sample in so many of a batch is looked at, unless batch norms tie
+samples together: then all of them are, more rarely."""
 DOUBT_SAMPLES = 4.0
 """The first so many count half."""
 
@@ -54,6 +56,7 @@ class ViewTemperature(OutputRule):
             "agrees": zeros.clone(),
             "agrees_mildly": zeros.clone(),
             "view_confidence": zeros.clone(),
+            "part": zeros[0] + (1 if start.backbone.has_batch_norm else PART),
             "seen": zeros[0].clone(),
             "due_in": zeros[0].clone(),
             "log_temperature": zeros[0].clone(),
@@ -70,10 +73,10 @@ class ViewTemperature(OutputRule):
 
         Of the first batch, which is one moment of a stream, later looks keep as little as of any.
         """
-        part = 1 if memory["seen"] == 0 else PART
+        part = int(memory["part"])
         rows = torch.arange(len(step.inputs), device=step.inputs.device)
-        rows = torch.cat([rows[first::PART] for first in range(PART // part)])
-        few = -(-len(step.inputs) // PART)
+        rows = torch.cat([rows[first::part] for first in range(1 if memory["seen"] else part)])
+        few = -(-len(step.inputs) // part)
         memory["due_in"].add_(self.every * few)
         views = [
             augmented(view, step.inputs[rows], step.generator) for view in (self.augment, self.mild)
@@ -111,7 +114,7 @@ def _latest(memory: Tensors, count: int) -> tuple[Tensor, float]:
 
 def _honest_log(logits: Tensor, right: float) -> float:
     """The log temperature at which the mean confidence is ``right``."""
-    low, high = -MOST_LOG, MOST_LOG
+    low, high = LOWEST_LOG, HIGHEST_LOG
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         if float(_confidence(logits / math.exp(middle)).mean()) > right:

@@ -23,16 +23,17 @@ CARD = Card(
     idea=(
         "Learns as ROID does. A temperature found from augmented views makes confidence honest; "
         "predictions are smoothed along time as far as the stream shows that neighbours share "
-        "their class; and batch norms trust a batch less, the fewer independent samples it holds."
+        "their class; and a network's later batch norms trust a batch only as far as its samples "
+        "seem independent."
     ),
     helps="Any stream, of any batch size: steady, changing or mixed domains, random or correlated.",
     hurts="Correlation that begins late on a batch-norm network is noticed with a delay.",
-    forwards="1 and one more for each kept sample",
+    forwards="1, one more for each kept sample, and two for one sample in 32",
     backwards="2 for each kept sample",
 )
 
-STORED_SAMPLES = 8.0
-"""What the stored statistics of batch norms count as against a batch."""
+STORED_SAMPLES = 6.0
+"""A batch of so many weighs as much as the stored statistics of batch norms."""
 
 
 def trimtab(
@@ -53,8 +54,9 @@ def trimtab(
             0.9 for larger ones.
         temperature: Soften or sharpen outputs by what augmented views say of their confidence.
         prior: Smooth outputs along time where classes are correlated.
-        adaptive_norm: Let batch norms trust a batch by how many independent samples it seems to
-            hold; otherwise they use its statistics alone. Part of the prior, and off without it.
+        adaptive_norm: Let batch norms trust a batch by how many samples it holds, and the later
+            ones by how independent these seem; otherwise they use its statistics alone. Part of
+            the prior, and off without it.
         cautious: Let updates from few samples count for little.
         augment: Makes the augmented view; by default colour jitter, affine warp and flip.
     """
