@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,6 @@ def arguments(name: str, store: Path) -> Sequence[str]:
 
 
 def tiny() -> Setup:
-    from dataclasses import replace
-
     setup = small(setup_for("fashion_mnist", NETWORKS))
     return replace(setup, images_per_domain=4, batch_size=16)
 

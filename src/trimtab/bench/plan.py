@@ -9,4 +9,6 @@ from trimtab.bench.spec import RunSpec
 
 def with_fingerprints(specs: Iterable[RunSpec]) -> list[RunSpec]:
     """The same specs with each model's weights in them, where they have a hash."""
-    return [replace(spec, weights=models.fingerprint(spec.model)) for spec in specs]
+    specs = list(specs)
+    weights = {name: models.fingerprint(name) for name in {spec.model for spec in specs}}
+    return [replace(spec, weights=weights[spec.model]) for spec in specs]

@@ -58,6 +58,11 @@ class ModelEntry:
     left_out: tuple[str, ...] = ()
 
     @property
+    def is_users_own(self) -> bool:
+        """Whether the weights are a file of the user's, of which nothing is known beforehand."""
+        return self.url is None and not self.shipped and self.sha256 is None
+
+    @property
     def fingerprint(self) -> str | None:
         """How runs name these weights: the beginning of their hash."""
         return None if self.sha256 is None else self.sha256[:16]

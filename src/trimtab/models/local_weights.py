@@ -24,7 +24,7 @@ def local_file(entry: ModelEntry) -> Path | None:
 def fingerprint(name: str) -> str | None:
     """How runs name a network's weights: by the table's hash, or by that of the user's file."""
     entry = describe(name)
-    if entry.sha256 is not None or entry.url is not None or entry.shipped:
+    if not entry.is_users_own:
         return entry.fingerprint
     path = local_file(describe(name.partition("@")[0]))
     return None if path is None else file_hash(path)[:16]
