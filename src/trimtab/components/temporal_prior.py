@@ -39,9 +39,8 @@ class TemporalPrior(OutputRule, NormRule):
         memory: Over how many samples likelihoods are remembered.
         samples_per_class: Over how many samples for each class the histogram is.
         stored_samples: A batch of so many samples weighs as much as the stored statistics of
-            batch norms. The later half of the batch norms, whose statistics tell of classes, trusts a
-            batch only as far as its samples seem independent. None leaves batch norms to the
-            method.
+            batch norms. The later half of these, whose statistics tell of classes, trusts a batch
+            only as far as its samples seem independent. None leaves batch norms to the method.
     """
 
     min_stay: float = 0.7
