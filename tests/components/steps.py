@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from trimtab.core.backbone import Prediction
-from trimtab.core.component import Step
+from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.component import Component, Start, Step
 
 
 def no_forward(inputs: Tensor, params: object = None) -> Prediction:
@@ -20,4 +20,20 @@ def step(logits: Tensor, recent: Tensor | None = None) -> Step:
         forward=no_forward,
         generator=torch.Generator(),
         recent=prediction if recent is None else Prediction(recent, None),
+    )
+
+
+def first_memory(component: Component, classes: int) -> Tensors:
+    """A component's memory at the start of a stream of so many classes."""
+    return component.new_memory(
+        Start(
+            backbone=Backbone(torch.nn.Identity()),
+            source={},
+            num_classes=classes,
+            num_features=None,
+            sample_shape=(classes,),
+            device=torch.device("cpu"),
+            forward=no_forward,
+            generator=torch.Generator(),
+        )
     )

@@ -6,10 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from components.steps import step
+from components.steps import first_memory, step
 from trimtab.components.temporal_prior import STAYS, TemporalPrior, evidence_of
-from trimtab.core.backbone import Backbone, Tensors
-from trimtab.core.component import Start
+from trimtab.core.backbone import Tensors
 from trimtab.core.norm import BATCH, SOURCE, tracking
 from trimtab.sticky_chain import smooth
 
@@ -17,18 +16,7 @@ CLASSES = 5
 
 
 def memory(rule: TemporalPrior) -> Tensors:
-    return rule.new_memory(
-        Start(
-            backbone=Backbone(torch.nn.Identity()),
-            source={},
-            num_classes=CLASSES,
-            num_features=None,
-            sample_shape=(CLASSES,),
-            device=torch.device("cpu"),
-            forward=lambda inputs, params=None: pytest.fail("no pass is needed"),
-            generator=torch.Generator(),
-        )
-    )
+    return first_memory(rule, CLASSES)
 
 
 def logits_of(labels: Tensor, bias: float = 0.0, seed: int = 0) -> Tensor:

@@ -8,29 +8,17 @@ import torch
 from torch import Tensor
 
 import trimtab
-from components.steps import step
+from components.steps import first_memory, step
 from reference import nets
 from trimtab.augment import mirrored
 from trimtab.components.view_temperature import ViewTemperature
-from trimtab.core.backbone import Backbone, Prediction, Tensors
-from trimtab.core.component import Start
+from trimtab.core.backbone import Prediction, Tensors
 
 CLASSES = 6
 
 
 def memory(rule: ViewTemperature) -> Tensors:
-    return rule.new_memory(
-        Start(
-            backbone=Backbone(torch.nn.Identity()),
-            source={},
-            num_classes=CLASSES,
-            num_features=None,
-            sample_shape=(CLASSES,),
-            device=torch.device("cpu"),
-            forward=lambda inputs, params=None: pytest.fail("no pass is needed"),
-            generator=torch.Generator(),
-        )
-    )
+    return first_memory(rule, CLASSES)
 
 
 def rule_on_logits(**settings: int) -> ViewTemperature:
