@@ -1,6 +1,7 @@
 """Smoothing along time, as far as the stream shows correlation."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -93,6 +94,35 @@ def test_the_histogram_is_a_running_mean_over_its_memory() -> None:
         mean = (count * mean + part.sum(0)) / (count + 30)
         count = min(count + 30, 40.0)
     torch.testing.assert_close(kept["histogram"], mean)
+
+
+@pytest.mark.parametrize(("brighter", "begins_anew"), [(0.0, False), (5.0, True)])
+def test_the_histogram_begins_anew_where_inputs_look_different(
+    brighter: float, begins_anew: bool
+) -> None:
+    rule = TemporalPrior()
+    kept = memory(rule)
+    logits = logits_of(SHUFFLED[:128])
+    inputs = torch.randn(128, 3, 4, 4, generator=torch.Generator().manual_seed(2))
+    inputs[64:] += brighter
+    for part, seen in zip(logits.split(64), inputs.split(64), strict=True):
+        rule.correct(part, replace(step(part), inputs=seen), kept)
+    counted = logits[64:] if begins_anew else logits
+    mean = (10 / CLASSES + counted.softmax(1).sum(0)) / (10 + len(counted))
+    torch.testing.assert_close(kept["histogram"], mean)
+    assert float(kept["seen"]) == 128
+
+
+def test_runs_that_are_plain_explain_why_inputs_look_different() -> None:
+    rule = TemporalPrior()
+    kept = memory(rule)
+    follow(rule, logits_of(RUNS), 64, kept)
+    counted = float(kept["counted"])
+    part = logits_of(RUNS[:64])
+    for shift in (0.0, 9.0):
+        inputs = shift + torch.randn(64, 3, 4, 4, generator=torch.Generator().manual_seed(2))
+        rule.correct(part, replace(step(part), inputs=inputs), kept)
+    assert float(kept["counted"]) == counted + 128
 
 
 def test_across_batches_only_the_past_counts() -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from trimtab.appearance import Appearance, appearance, distance
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import NormRule, OutputRule, Start, Step
 from trimtab.core.norm import NormPolicy
@@ -19,6 +20,10 @@ LEAST_TRUST = 1e-3
 DOUBT_SAMPLES = 128.0
 """Until about so many have been seen, a model's favourite classes are not known: predictions are
 left alone unless correlation is plain, and late batch norms do not count on independence."""
+CHANGED = 1.0
+"""Batches this far apart, in standard deviations of a sample, are of different domains."""
+PLAIN_TRUST = 0.5
+"""From this trust in correlation on, its runs explain why batches look different."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class TemporalPrior(OutputRule, NormRule):
     Chains of different probability run side by side; each counts as much as its likelihood says,
     which is found without labels, forgets slowly and is measured against a running histogram of
     the predictions: a model that favours some classes is biased, its stream is not correlated.
+    Where inputs begin to look different the histogram begins anew, because bias may have changed.
     What bias cannot explain, but correlation can, are long runs of one class, so only chains
     above ``min_stay`` change predictions. Samples of a batch inform each other both ways; across
     batches, and so for single samples, only the past does.
@@ -67,11 +73,20 @@ class TemporalPrior(OutputRule, NormRule):
             "beliefs": uniform.repeat(len(STAYS), 1),
             "log_likelihoods": torch.zeros(len(STAYS), device=start.device),
             "seen": torch.zeros((), device=start.device),
+            "counted": torch.zeros((), device=start.device),
+            "looks_mean": torch.zeros(3, device=start.device),
+            "looks_variance": torch.zeros(3, device=start.device),
         }
 
     def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
         # Hundreds of tiny operations are quickest on a CPU, wherever the model is.
         log_probs = logits.log_softmax(1).float().cpu()
+        probs = log_probs.exp()
+        new_domain = self._enters_domain(step.inputs, memory)
+        if new_domain:
+            memory["histogram"].fill_(1 / probs.shape[1])
+            memory["counted"].zero_()
+            self._count(probs, memory)
         stays = torch.tensor(STAYS)
         fresh = self._fresh(memory["histogram"].cpu())
         chains = smooth(evidence_of(log_probs, fresh), fresh, stays, memory["beliefs"].cpu())
@@ -79,19 +94,34 @@ class TemporalPrior(OutputRule, NormRule):
         likelihoods = past * memory["log_likelihoods"].cpu() + chains.log_likelihood
         memory["log_likelihoods"].copy_(likelihoods - likelihoods.max())
         memory["beliefs"].copy_(chains.last)
-        self._count(log_probs.exp(), memory)
-        trust = (self._trust(memory) * self._acts(memory["histogram"])).cpu()
+        memory["seen"].add_(len(logits))
+        if not new_domain:
+            self._count(probs, memory)
+        trust = self._trust(memory).cpu()
         if trust.sum() < LEAST_TRUST:
             return logits
-        mixed = (chains.probs * trust[:, None]).sum(1) + (1 - trust.sum()) * log_probs.exp()
+        mixed = (chains.probs * trust[:, None]).sum(1) + (1 - trust.sum()) * probs
         return mixed.clamp(min=torch.finfo(mixed.dtype).tiny).log().to(logits)
 
+    def _enters_domain(self, inputs: Tensor, memory: Tensors) -> bool:
+        """Whether a batch looks so unlike the last one that a model's favourites may be others."""
+        looks = appearance(inputs)
+        if looks is None:
+            return False
+        before = Appearance(memory["looks_mean"].clone(), memory["looks_variance"].clone())
+        memory["looks_mean"].copy_(looks.mean)
+        memory["looks_variance"].copy_(looks.variance)
+        first = not bool(before.variance.any())
+        if first or float(self._trust(memory).sum()) >= PLAIN_TRUST:
+            return False
+        return distance(before, looks) > CHANGED
+
     def _trust(self, memory: Tensors) -> Tensor:
-        """How much each chain counts, shape (chains,); sums to 1."""
+        """How much each chain changes predictions, shape (chains,); sums to 1 at most."""
         likelihoods = memory["log_likelihoods"]
+        acts = self._acts(likelihoods)
         unknown = 2 * DOUBT_SAMPLES / (DOUBT_SAMPLES + 2 * memory["seen"])
-        caution = self.caution * (1 + unknown) * self._acts(likelihoods)
-        return (likelihoods - caution).softmax(0)
+        return (likelihoods - self.caution * (1 + unknown) * acts).softmax(0) * acts
 
     def _acts(self, like: Tensor) -> Tensor:
         """1 for chains that change predictions, 0 for others, shape (chains,)."""
@@ -105,10 +135,10 @@ class TemporalPrior(OutputRule, NormRule):
     def _count(self, probs: Tensor, memory: Tensors) -> None:
         """Let the histogram follow the predictions."""
         classes = probs.shape[1]
-        before = (memory["seen"] + 2 * classes).clamp(max=self.samples_per_class * classes)
+        before = (memory["counted"] + 2 * classes).clamp(max=self.samples_per_class * classes)
         weight = len(probs) / (before + len(probs))
         memory["histogram"].lerp_(probs.mean(0).to(memory["histogram"]), weight)
-        memory["seen"].add_(len(probs))
+        memory["counted"].add_(len(probs))
 
     def norm(self, policy: NormPolicy, samples: int, memory: Tensors) -> NormPolicy:
         if self.stored_samples is None or not policy.couples_samples:
