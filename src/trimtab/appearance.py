@@ -21,10 +21,10 @@ def appearance(inputs: Tensor) -> Appearance | None:
     if len(inputs) < FEWEST_SAMPLES:
         return None
     values = inputs.float()
-    flat = values.flatten(1)
-    steps = values.diff(dim=-1).abs().flatten(1)  # none where the last axis has one value
-    detail = steps.mean(1) if steps.shape[1] else torch.zeros_like(flat[:, 0])
-    looks = torch.stack([flat.mean(1), flat.std(1, correction=0), detail], 1)
+    variance, brightness = torch.var_mean(values.flatten(1), 1, correction=0)
+    steps = (values[..., 1:] - values[..., :-1]).abs_().flatten(1)
+    detail = steps.mean(1) if steps.shape[1] else torch.zeros_like(brightness)  # a single column
+    looks = torch.stack([brightness, variance.sqrt(), detail], 1)
     found = Appearance(looks.mean(0), looks.var(0))
     return found if bool(torch.cat(found).isfinite().all()) else None
 
