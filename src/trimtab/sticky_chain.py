@@ -28,7 +28,7 @@ def smooth(evidence: Tensor, fresh: Tensor, stay: Tensor, before: Tensor) -> Smo
     At each step a chain keeps its class with probability ``stay`` (chains,), or draws one from
     ``fresh`` (classes,). ``evidence`` (steps, classes) holds positive likelihoods of each step,
     ``before`` (chains, classes) the class probabilities of the step before the first.
-    All on a CPU: steps are many and tiny, which NumPy does several times as fast.
+    All on a CPU: steps are many and tiny, which NumPy does faster.
     """
     seen, keep = evidence.numpy(), stay[:, None].numpy()
     restart = (1 - keep) * fresh.numpy()

@@ -22,7 +22,7 @@ def memory(rule: ViewTemperature) -> Tensors:
 
 
 def rule_on_logits(**settings: int) -> ViewTemperature:
-    """Whose inputs are logits: the strong view is their second half, the mild one their third."""
+    """Whose inputs are logits of the original, the strong view and the mild one, side by side."""
     return ViewTemperature(
         augment=lambda inputs: inputs[:, CLASSES : 2 * CLASSES],
         mild=lambda inputs: inputs[:, 2 * CLASSES :],
