@@ -8,12 +8,22 @@ import torch
 from trimtab.cli.main import main
 from trimtab.cli.models import _agrees
 from trimtab.models import MODELS
+from trimtab.models.validation import VALIDATION
 
 
 def test_the_table_has_every_network(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models"]) == 0
     words = capsys.readouterr().out.split()
     assert set(MODELS) <= set(words)
+
+
+def test_the_table_marks_the_networks_that_are_for_choosing_constants_only(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["models"]) == 0
+    marked = [line for line in capsys.readouterr().out.splitlines() if "only for" in line]
+    assert [line.split()[0] for line in marked] == list(VALIDATION)
+    assert all(line.endswith("shipped, only for choosing constants") for line in marked)
 
 
 def test_one_network_is_shown_in_full(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from trimtab.models.entry import ModelEntry, Preprocessing
 from trimtab.models.local_weights import file_hash
 from trimtab.models.normalization import Normalized
 from trimtab.models.tiny import TINY
+from trimtab.models.validation import VALIDATION
 
 
 def tiny_classifier(num_classes: int = 4) -> nn.Module:
@@ -29,12 +30,12 @@ def not_a_network() -> str:
 HERE = f"{__name__}:tiny_classifier"
 
 
-SHIPPED = {name: entry for name, entry in TINY.items() if entry.shipped}
+SHIPPED = {name: entry for name, entry in models.MODELS.items() if entry.shipped}
 
 
 @pytest.mark.parametrize("name", sorted(SHIPPED))
 def test_shipped_weights_have_the_stated_hash_and_load(name: str) -> None:
-    entry = TINY[name]
+    entry = SHIPPED[name]
     assert file_hash(loading.weight_path(entry)) == entry.sha256
     backbone = models.load(name)
     assert isinstance(backbone, Backbone)
@@ -47,6 +48,7 @@ def test_what_is_shipped_is_small() -> None:
     sizes = {name: loading.weight_path(entry).stat().st_size for name, entry in SHIPPED.items()}
     assert sum(size for name, size in sizes.items() if name.startswith("cifar10")) < 6e6
     assert sum(size for name, size in sizes.items() if name.startswith("fashion")) < 2e6
+    assert all(sizes[name] <= 400_000 for name in VALIDATION)
 
 
 def test_damaged_shipped_weights_are_noticed(

@@ -46,6 +46,8 @@ def _list() -> int:
     for entry in MODELS.values():
         size = f"{entry.preprocessing.input_size} px"
         weights = "shipped" if entry.shipped else entry.origin.split(";")[0]
+        if entry.only_for is not None:
+            weights += f", only for {entry.only_for}"
         table.add_row(entry.name, entry.norm_layers, size, entry.dataset, _percent(entry), weights)
     console = Console()
     if not console.is_terminal:
@@ -71,6 +73,7 @@ def _show(name: str) -> int:
         "weights": entry.origin + (", shipped" if entry.shipped else ""),
         "address": entry.url or "none",
         "SHA-256": entry.sha256 or "not known",
+        "only for": entry.only_for or "no restriction",
     }
     for label, value in lines.items():
         print(f"{label:15} {value}")

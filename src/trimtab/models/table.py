@@ -9,8 +9,9 @@ from trimtab.models.external import TIMM, callable_entry, timm_entry
 from trimtab.models.masks import MASKS
 from trimtab.models.tiny import TINY
 from trimtab.models.torchvision_networks import TORCHVISION
+from trimtab.models.validation import VALIDATION
 
-MODELS: dict[str, ModelEntry] = {**TINY, **CIFAR, **TORCHVISION}
+MODELS: dict[str, ModelEntry] = {**TINY, **VALIDATION, **CIFAR, **TORCHVISION}
 
 
 def describe(name: str) -> ModelEntry:

@@ -16,15 +16,18 @@ NORMALIZATION: dict[str, tuple[Triple, Triple]] = {
 """Mean and standard deviation of the training images at 32 px."""
 
 
-def _entry(
+def trained_entry(
     name: str,
     make: Callable[..., nn.Module],
     architecture: str,
     norm_layers: str,
     clean_accuracy: float | None,
     sha256: str | None,
+    *,
+    dataset: str,
+    only_for: str | None = None,
 ) -> ModelEntry:
-    dataset = "cifar10" if name.startswith("cifar10") else "fashion_mnist"
+    """A network of 32 px and ten classes that ``trimtab.models.train`` trained on ``dataset``."""
     return ModelEntry(
         name,
         lambda num_classes: make(num_classes=num_classes),
@@ -37,11 +40,15 @@ def _entry(
         origin="trained by this project: python -m trimtab.models.train",
         sha256=sha256,
         shipped=sha256 is not None,
+        only_for=only_for,
     )
 
 
+_fashion = partial(trained_entry, dataset="fashion_mnist")
+_cifar10 = partial(trained_entry, dataset="cifar10")
+
 _ENTRIES = (
-    _entry(
+    _fashion(
         "fashion_resnet20_bn",
         partial(ResNet, 3, width=8),
         "ResNet-20, width 8",
@@ -49,7 +56,7 @@ _ENTRIES = (
         92.31,
         "29f2ee0fdd43386bd947cbd09f9d744de11423c787d1e4f482631e93e17c04e5",
     ),
-    _entry(
+    _fashion(
         "fashion_resnet20_gn",
         partial(ResNet, 3, width=8, norm="group"),
         "ResNet-20, width 8",
@@ -57,7 +64,7 @@ _ENTRIES = (
         91.14,
         "6f02be7a4e8b3a3bc55795e3ac43b0571095457026de881a53cf8ace404543b9",
     ),
-    _entry(
+    _fashion(
         "fashion_vit",
         partial(CompactTransformer, width=64),
         "transformer of 4 layers, width 64",
@@ -65,7 +72,7 @@ _ENTRIES = (
         89.02,
         "fcea7f8244542f58beeddcde063eb4f9d2d2878723fdd811fb26db48c6c3588c",
     ),
-    _entry(
+    _cifar10(
         "cifar10_resnet20_bn",
         partial(ResNet, 3),
         "CIFAR ResNet-20, width 16",
@@ -73,7 +80,7 @@ _ENTRIES = (
         90.19,
         "7d94d2173c0eb713da393d4c0d67768c7e98df27bd32b4f498591dd27adf64f9",
     ),
-    _entry(
+    _cifar10(
         "cifar10_resnet20_gn",
         partial(ResNet, 3, norm="group"),
         "CIFAR ResNet-20, width 16",
@@ -81,7 +88,7 @@ _ENTRIES = (
         88.12,
         "bce3e117adb099c46453e03a65d414dddcb001424d0112091c5ea526326de3ea",
     ),
-    _entry(
+    _cifar10(
         "cifar10_vit",
         CompactTransformer,
         "transformer of 4 layers, width 128",

@@ -11,6 +11,7 @@ from trimtab.models.tiny import TINY
 from trimtab.models.train.batches import TrainingBatch, TrainingSet
 from trimtab.models.train.loop import train, training_loss
 from trimtab.models.train.recipe import RECIPES, Recipe, learning_rate
+from trimtab.models.validation import VALIDATION
 
 RECIPE = Recipe(epochs=3, batch_size=8, peak_lr=0.05, max_shift=1)
 
@@ -89,7 +90,11 @@ def test_the_rate_rises_to_its_peak_and_falls_to_nothing() -> None:
 
 
 def test_every_shipped_network_has_a_recipe() -> None:
-    assert set(RECIPES) == set(TINY)
+    assert set(RECIPES) == {*TINY, *VALIDATION}
+
+
+def test_every_recipe_holds_out_the_same_training_images() -> None:
+    assert {recipe.held_out for recipe in RECIPES.values()} == {2000}
 
 
 def test_a_restart_adds_a_second_cycle_of_half_the_height() -> None:

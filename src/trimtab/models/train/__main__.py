@@ -17,7 +17,7 @@ from trimtab.models.accuracy import accuracy_of
 from trimtab.models.entry import ModelEntry
 from trimtab.models.loading import weight_path
 from trimtab.models.normalization import Normalized
-from trimtab.models.tiny import TINY
+from trimtab.models.table import MODELS
 from trimtab.models.train.batches import TrainingSet, batches_per_epoch
 from trimtab.models.train.loop import train
 from trimtab.models.train.recipe import RECIPES, Recipe
@@ -30,9 +30,9 @@ def main() -> None:
     recipe = RECIPES[args.name]
     data = load_file(args.data)
     torch.manual_seed(recipe.seed)
-    model = _untrained(TINY[args.name])
+    model = _untrained(MODELS[args.name])
     if recipe.start is not None:
-        start_from(model.model, load_file(weight_path(TINY[recipe.start])))
+        start_from(model.model, load_file(weight_path(MODELS[recipe.start])))
     _train_with_progress(model, data, recipe, args)
     clean = accuracy_of(model, data["test_images"], data["test_labels"])
     print(f"{args.name}: {100 * clean:.2f} % of {len(data['test_labels'])} test images")

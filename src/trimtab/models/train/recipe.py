@@ -45,6 +45,13 @@ RECIPES = {
     "fashion_resnet20_bn": Recipe(epochs=8, small_epochs=3, max_shift=2),
     "fashion_resnet20_gn": Recipe(epochs=7, small_epochs=3, max_shift=2, peak_lr=0.1),
     "fashion_vit": replace(_TRANSFORMER, epochs=6, max_shift=2),
+    "validation_plain_bn": Recipe(epochs=16, small_epochs=9, small_size=20),
+    "validation_convnet_ln": replace(
+        _TRANSFORMER, epochs=13, small_epochs=8, small_size=20, peak_lr=4e-3
+    ),
+    "validation_gn_weak": Recipe(
+        epochs=6, small_epochs=3, small_size=20, peak_lr=0.1, label_smoothing=0.0
+    ),
 }
 
 
