@@ -1,6 +1,7 @@
-"""A temperature that needs no labels: be as sure as other views of the samples agree."""
+"""Temperature scaling without labels: be as sure as other views of the samples agree."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import torch
@@ -14,9 +15,9 @@ LOWEST_LOG, HIGHEST_LOG = math.log(0.5), math.log(16.0)
 """A batch of easy samples must not make a model all too sure."""
 HALVINGS = 20
 """Of the range of log temperatures, which leaves it known to five digits."""
-PART = 4
-"""After the first batch, one sample in so many of a batch is looked at, unless batch norms tie
-samples together: then all of them are, more rarely."""
+PART, BATCH_NORM_PART = 8, 4
+"""After the first batch, one sample in so many of a batch is looked at; more of them, and more
+rarely, where batch norms need several to take statistics from."""
 DOUBT_SAMPLES = 4.0
 """The first so many count half."""
 
@@ -41,8 +42,8 @@ class ViewTemperature(OutputRule):
 
     augment: Augment = field(default_factory=ColorAffineFlip)
     mild: Augment = mirrored
-    every: int = 32
-    memory: int = 256
+    every: int = 16
+    memory: int = 192
 
     def __post_init__(self) -> None:
         for name in ("every", "memory"):
@@ -56,7 +57,7 @@ class ViewTemperature(OutputRule):
             "agrees": zeros.clone(),
             "agrees_mildly": zeros.clone(),
             "view_confidence": zeros.clone(),
-            "part": zeros[0] + (1 if start.backbone.has_batch_norm else PART),
+            "part": zeros[0] + (BATCH_NORM_PART if start.backbone.has_batch_norm else PART),
             "seen": zeros[0].clone(),
             "due_in": zeros[0].clone(),
             "log_temperature": zeros[0].clone(),
@@ -67,6 +68,11 @@ class ViewTemperature(OutputRule):
             self._look(step, memory)
         memory["due_in"].sub_(len(logits))
         return logits / memory["log_temperature"].exp()
+
+    def report(self, memory: Tensors) -> Mapping[str, float]:
+        count = int(memory["seen"])
+        found = {"temperature": float(memory["log_temperature"].exp())}
+        return found | {"accuracy": _latest(memory, count)[1]} if count else found
 
     def _look(self, step: Step, memory: Tensors) -> None:
         """Remember what two views say of samples, and set the temperature by it.

@@ -167,6 +167,7 @@ class Adapter:
             forward=self._forward_again,
             generator=self.generator,
             recent=self.window.with_recent(prediction.detach()),
+            policy=self._norm_again(len(inputs)),
         )
 
     # ---------------------------------------------------------------- the backbone
@@ -217,11 +218,14 @@ class Adapter:
         self._loss_scale = HALF_LOSS_SCALE if logits.dtype == torch.float16 else 1.0
         return Prediction(_full(logits), None if features is None else _full(features))
 
-    def _forward_again(self, inputs: Tensor, params: Tensors | None = None) -> Prediction:
+    def _forward_again(
+        self, inputs: Tensor, params: Tensors | None = None, policy: NormPolicy | None = None
+    ) -> Prediction:
         """A further pass for a component; with gradients it is part of the backward pass too."""
         if torch.is_grad_enabled():
             self.counters.backward_samples += len(inputs)
-        return self._forward_singly(inputs, params, self._norm_again(len(inputs)))
+        chosen = self._norm_again(len(inputs)) if policy is None else policy
+        return self._forward_singly(inputs, params, replace(chosen, keep_weight=0.0))
 
     def _forward_singly(
         self, inputs: Tensor, params: Tensors | None, policy: NormPolicy

@@ -6,7 +6,7 @@ listed. A component that plays several roles inherits from several classes and h
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,14 +14,16 @@ import torch
 from torch import Tensor
 
 from trimtab.core.backbone import Backbone, Prediction, Tensors
-from trimtab.core.norm import NormPolicy
+from trimtab.core.norm import BATCH, NormPolicy
 
 
 class Forward(Protocol):
     """The stream's way to its backbone."""
 
-    def __call__(self, inputs: Tensor, params: Tensors | None = None) -> Prediction:
-        """Predict under ``params``, or under the stream's own parameters."""
+    def __call__(
+        self, inputs: Tensor, params: Tensors | None = None, policy: NormPolicy | None = None
+    ) -> Prediction:
+        """Predict under ``params`` and ``policy``, or under the stream's own; nothing moves."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class Step:
     """By objective: what its ``targets`` worked out of these inputs."""
     passed: dict[int, Prediction] = field(default_factory=dict)
     """Predictions of views that went through the network already."""
+    policy: NormPolicy = BATCH
+    """Which statistics batch norms use for these samples when they pass the network again."""
 
     @property
     def logits(self) -> Tensor:
@@ -95,6 +99,10 @@ class Component:
 
         A tensor that requires a gradient is trained along with the stream's parameters.
         """
+        return {}
+
+    def report(self, memory: Tensors) -> Mapping[str, float]:
+        """What the component believes of its stream, as numbers with names, for people."""
         return {}
 
 

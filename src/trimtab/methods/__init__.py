@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from trimtab.components.adaptive_norm import AdaptiveNorm
 from trimtab.components.augmentation_consistency import AugmentationConsistency
 from trimtab.components.cautious_updates import CautiousUpdates
 from trimtab.components.certainty_diversity import CertaintyDiversity
@@ -82,6 +83,7 @@ METHODS: Mapping[str, Callable[..., Method]] = MappingProxyType(
 
 COMPONENTS: Mapping[str, Callable[..., Component]] = MappingProxyType(
     {
+        "adaptive_norm": AdaptiveNorm,
         "augmentation_consistency": AugmentationConsistency,
         "cautious_updates": CautiousUpdates,
         "certainty_diversity": CertaintyDiversity,

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from torch import Tensor
 
 from trimtab.augment import ColorAffineFlip, mirrored
+from trimtab.components.adaptive_norm import AdaptiveNorm
 from trimtab.components.augmentation_consistency import AugmentationConsistency
 from trimtab.components.cautious_updates import CautiousUpdates
 from trimtab.components.certainty_diversity import CertaintyDiversity
@@ -32,9 +33,6 @@ CARD = Card(
     backwards="2 for each kept sample",
 )
 
-STORED_SAMPLES = 6.0
-"""A batch of so many weighs as much as the stored statistics of batch norms."""
-
 
 def trimtab(
     *,
@@ -55,8 +53,7 @@ def trimtab(
         temperature: Soften or sharpen outputs by what augmented views say of their confidence.
         prior: Smooth outputs along time where classes are correlated.
         adaptive_norm: Let batch norms trust a batch by how many samples it holds, and the later
-            ones by how independent these seem; otherwise they use its statistics alone. Part of
-            the prior, and off without it.
+            ones by how many classes these show; otherwise they use its statistics alone.
         cautious: Let updates from few samples count for little.
         augment: Makes the augmented view; by default colour jitter, affine warp and flip.
     """
@@ -73,5 +70,7 @@ def trimtab(
     if temperature:
         components.append(ViewTemperature(augment, mild))
     if prior:
-        components.append(TemporalPrior(stored_samples=STORED_SAMPLES if adaptive_norm else None))
+        components.append(TemporalPrior())
+    if adaptive_norm:  # last, because it counts the classes of corrected predictions
+        components.append(AdaptiveNorm())
     return Method(tuple(components), optimizer=OptimizerChoice(optimizer, lr))

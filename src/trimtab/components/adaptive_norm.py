@@ -1,0 +1,169 @@
+"""BN adaptation that bears label shift: batch statistics as far as batches hold all classes."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from trimtab.core.backbone import Tensors
+from trimtab.core.component import NormRule, OutputRule, Start, Step
+from trimtab.core.norm import NormPolicy
+
+RING_SAMPLES = 64
+"""Latest predictions, at most, whose classes are counted."""
+FEWEST_SAMPLES = 32
+"""Fewer do not show that classes are many."""
+WITNESS_SAMPLES = 24
+"""Samples that pass the network once more to see which classes a batch holds."""
+OPENS, CLOSES = 0.75, 0.68
+"""Shares of the classes that as many independent samples would show."""
+EARLY_WEIGHT = 0.5
+"""Weight of a batch's statistics in the first half of the batch norms while the later are stored."""
+STARTLED = 4.0
+"""Standard errors by which confidence falls that call for a witness at once."""
+CONFIDENCE_SAMPLES = 512.0
+"""Over which the usual confidence is known."""
+
+
+@dataclass(frozen=True)
+class AdaptiveNorm(OutputRule, NormRule):
+    """Let batch norms trust a batch by its size, and the later ones by the classes it holds.
+
+    Statistics of early layers tell of the domain, those of later layers of the classes too: where
+    a batch holds one class, normalising by its statistics erases that class, and predictions
+    scatter over all of them. So the later half of the batch norms takes a batch's statistics only
+    while samples show about as many classes as independent ones would, judged from predictions
+    with stored statistics in the later half. While those are in use, that is any prediction, as
+    corrected by the output rules before this one; otherwise a few samples pass the network again
+    now and then as witnesses, at once where confidence falls. What a batch's statistics do to
+    predictions has no say, so the gate can always close and open again.
+
+    Args:
+        stored_samples: A batch of this many samples weighs as much as the stored statistics.
+        witness_every: One sample in so many passes the network again.
+    """
+
+    stored_samples: float = 6.0
+    witness_every: int = 16
+
+    def __post_init__(self) -> None:
+        if not self.stored_samples > 0:
+            raise ValueError(f"stored_samples must be positive, got {self.stored_samples}")
+        if not self.witness_every >= 1:
+            raise ValueError(f"witness_every must be at least 1, got {self.witness_every}")
+
+    def new_memory(self, start: Start) -> Tensors:
+        if not start.backbone.has_batch_norm:
+            return {}
+        zero = torch.zeros((), device=start.device)
+        return {
+            "open": zero.clone(),
+            "classes": torch.zeros(RING_SAMPLES, device=start.device),
+            "counted": zero.clone(),
+            "coverage": zero.clone(),
+            "credit": zero.clone(),
+            "confidence": zero.clone(),
+            "confidence_variance": zero.clone(),
+            "confidence_counted": zero.clone(),
+        }
+
+    def norm(self, policy: NormPolicy, samples: int, memory: Tensors) -> NormPolicy:
+        if not memory or not policy.couples_samples:
+            return policy
+        # a policy that keeps statistics weighs batches against the stream by itself
+        size = samples**2 / (samples**2 + self.stored_samples**2)
+        weighed = policy.batch_weight * (1.0 if policy.keep_weight else size)
+        return _gated(replace(policy, batch_weight=weighed), bool(memory["open"]))
+
+    def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
+        if not memory or not step.policy.couples_samples:
+            return logits
+        if not bool(memory["open"]):
+            self._count(logits, memory)
+            return logits
+        memory["credit"].add_(len(logits) / self.witness_every)
+        samples = min(len(logits), WITNESS_SAMPLES)
+        startled = self._startled(step.logits, memory)
+        if memory["credit"] >= (samples if startled else 2 * samples):
+            memory["credit"].sub_(samples)
+            closed = _gated(step.policy, is_open=False)
+            self._count(step.forward(step.inputs[:samples], policy=closed).logits, memory)
+        return logits
+
+    def _count(self, logits: Tensor, memory: Tensors) -> None:
+        """Take in predictions with stored statistics in the later half, and judge by them."""
+        classes = logits.argmax(1)
+        latest = torch.cat([classes.to(memory["classes"]), memory["classes"]])
+        memory["classes"].copy_(latest[:RING_SAMPLES])
+        memory["counted"].add_(len(classes)).clamp_(max=RING_SAMPLES)
+        count = max(int(memory["counted"]), len(classes))
+        if bool(memory["open"]):
+            found = coverage(latest[: len(classes)], logits.shape[1])
+            memory["open"].fill_(found >= CLOSES)
+            memory["coverage"].fill_(found)
+        elif count >= FEWEST_SAMPLES:
+            found = coverage(latest[:count], logits.shape[1])
+            known = 0.5 if bool(memory["coverage"]) else 0.0
+            memory["coverage"].mul_(known).add_((1 - known) * found)
+            memory["open"].fill_(memory["coverage"] >= OPENS)
+
+    def _startled(self, logits: Tensor, memory: Tensors) -> bool:
+        """Whether a batch is much less confident than usual; it becomes part of what is usual."""
+        confidence = logits.softmax(1).amax(1)
+        mean, variance = confidence.mean(), confidence.var(correction=0)
+        error = (memory["confidence_variance"] / len(confidence)).sqrt()
+        fell = memory["confidence"] - mean > STARTLED * error
+        known = memory["confidence_counted"] > 0
+        count = memory["confidence_counted"].clamp(max=CONFIDENCE_SAMPLES)
+        weight = len(confidence) / (count + len(confidence))
+        memory["confidence"].lerp_(mean, weight)
+        memory["confidence_variance"].lerp_(variance, weight)
+        memory["confidence_counted"].add_(len(confidence))
+        return bool(fell & known)
+
+    def report(self, memory: Tensors) -> Mapping[str, float]:
+        if not memory:
+            return {}
+        return {
+            "late_share": float(memory["open"]),
+            "class_coverage": float(memory["coverage"]),
+        }
+
+
+def _gated(policy: NormPolicy, is_open: bool) -> NormPolicy:
+    return replace(
+        policy,
+        batch_weight=policy.batch_weight * (1.0 if is_open else EARLY_WEIGHT),
+        late_share=float(is_open),
+        differentiable=False,  # constants for the gradient, which is as good and much faster
+    )
+
+
+def coverage(classes: Tensor, num_classes: int) -> float:
+    """Number of classes that samples show, as a share of what independent balanced ones show.
+
+    Classes are counted by the entropy of their shares, so that rare ones count for little.
+    """
+    shares = torch.unique(classes, return_counts=True)[1] / len(classes)
+    entropy = float(-(shares * shares.log()).sum())
+    return math.exp(entropy - expected_entropy(len(classes), num_classes))
+
+
+@cache
+def expected_entropy(samples: int, num_classes: int) -> float:
+    """Mean entropy, in nats, of the class shares of independent samples of balanced classes."""
+    total = 0.0
+    for hits in range(1, samples + 1):
+        log_chance = (
+            math.lgamma(samples + 1)
+            - math.lgamma(hits + 1)
+            - math.lgamma(samples - hits + 1)
+            - hits * math.log(num_classes)
+            + (samples - hits) * math.log1p(-1 / num_classes if num_classes > 1 else -1 + 1e-12)
+        )
+        share = hits / samples
+        total -= num_classes * math.exp(log_chance) * share * math.log(share)
+    return total

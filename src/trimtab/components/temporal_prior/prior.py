@@ -1,0 +1,173 @@
+"""Hidden Markov smoothing of predictions along time, as far as their order calls for it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from trimtab.components.temporal_prior import chains, class_sets
+from trimtab.components.temporal_prior.looks import NUM_LOOKS, looks_of
+from trimtab.components.temporal_prior.stretch import PIECE_SAMPLES, Piece, Stretch
+from trimtab.core.backbone import Tensors
+from trimtab.core.component import OutputRule, Start, Step
+
+Numbers = npt.NDArray[Any]
+
+STAYS = np.array([0.5, 0.8, 0.9, 0.95, 0.98, 0.99], np.float32)
+"""Probabilities that a class stays from one sample to the next, weighed against each other."""
+HORIZONS = np.array([8.0, 32.0, 128.0], np.float32)
+"""Samples over which a set of classes stays, weighed against each other and against chains."""
+WRONG = np.array([0.15, 0.5], np.float32)
+"""Shares of predictions that say nothing of their class, however sure: mistakes end no run.
+Chains are weighed against each other for both."""
+NUM_CHAINS = len(WRONG) * len(STAYS)
+MOST, LEAST = 20.0, -10.0
+"""Nats of evidence that are remembered: what ends or begins is noticed within a few samples."""
+SET_SAMPLES = 512.0
+"""Samples over which evidence for class sets is remembered; runs that end speak against
+themselves, sets that end do not."""
+LEAST_TRUST = 0.02
+"""Below it predictions are left exactly as they are; where nothing is known it is 0.002."""
+BLOCK_NUMBERS = 4_000_000
+"""Most numbers of chains at once: longer batches, or very many classes, are taken in blocks."""
+
+
+@dataclass(frozen=True)
+class TemporalPrior(OutputRule):
+    """Correct predictions by their neighbours in time, where classes are correlated.
+
+    Three kinds of explanation run side by side: samples are independent; a class stays (hidden
+    Markov chains of several persistences); a set of classes stays (local priors of several
+    horizons). Each is weighed by how likely it makes the predictions in the order in which they
+    came, relative to the mean prediction m of the stretch that they belong to, themselves
+    included. A model's bias is part of m, so bias alone is never evidence: were the samples in
+    any order, no explanation would be expected to gain (Jensen's inequality), whatever the number
+    of classes. A stretch ends where inputs begin to look different, because bias changes with the
+    domain; evidence counts only once the samples that follow look alike.
+
+    Samples of a batch inform each other both ways; across batches only the past does.
+
+    Args:
+        caution: Nats of likelihood by which order has to be the better explanation.
+        horizon_samples: Over how many samples the mean prediction is taken.
+    """
+
+    caution: float = 6.0
+    horizon_samples: float = 4000.0
+
+    def __post_init__(self) -> None:
+        if not self.caution >= 0:
+            raise ValueError(f"caution must be 0 nats or more, got {self.caution}")
+        if not self.horizon_samples >= 1:
+            raise ValueError(f"horizon_samples must be at least 1, got {self.horizon_samples}")
+
+    def new_memory(self, start: Start) -> Tensors:
+        def zeros(*shape: int) -> Tensor:
+            return torch.zeros(shape, device=start.device)
+
+        explanations = NUM_CHAINS + len(HORIZONS)
+        uniform = zeros(start.num_classes) + 1 / start.num_classes
+        return {
+            "mean": uniform.clone(),
+            "counted": zeros(),
+            "beliefs": uniform.repeat(len(WRONG), len(STAYS), 1),
+            "local": uniform.repeat(len(HORIZONS), 1),
+            "evidence": zeros(explanations),
+            "waiting": zeros(2, explanations),
+            "looks": zeros(2, NUM_LOOKS),
+            "looks_counted": zeros(),
+            "piece_looks": zeros(2, NUM_LOOKS),
+            "piece_counted": zeros(),
+            "piece_sum": zeros(start.num_classes),
+        }
+
+    def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
+        # Hundreds of tiny operations are quickest in NumPy, wherever the model is.
+        probs = logits.float().softmax(1).cpu().numpy()
+        looks = looks_of(step.inputs)
+        size = max(1, BLOCK_NUMBERS // (NUM_CHAINS * probs.shape[1]))
+        blocks = [
+            self._corrected(probs[first : first + size], looks[first : first + size], memory)
+            for first in range(0, len(probs), size)
+        ]
+        if all(block is None for block in blocks):
+            return logits
+        mixed = np.concatenate(
+            [
+                probs[number * size : (number + 1) * size] if block is None else block
+                for number, block in enumerate(blocks)
+            ]
+        )
+        floor = torch.finfo(torch.float32).tiny
+        return torch.from_numpy(mixed).clamp(min=floor).log().to(logits)
+
+    def _corrected(self, probs: Numbers, looks: Numbers, memory: Tensors) -> Numbers | None:
+        """Corrected probabilities of consecutive samples; None where they are right as they are."""
+        stretch = Stretch.read(memory)
+        parts = stretch.pieces(looks)
+        plain = float(self._trust(memory).sum())
+        fresh = stretch.means(probs, parts, plain, self.horizon_samples)
+        ratios = probs / np.maximum(fresh, 1e-12)
+        readings = (1 - WRONG[:, None]) * ratios[:, None] + WRONG[:, None]
+        evidence, seen = readings[:, 0], readings[:, :, None]
+        beliefs, local = (memory[name].cpu().numpy() for name in ("beliefs", "local"))
+        filtered = chains.filtered(seen, fresh, STAYS, beliefs)
+        set_totals, local_after = class_sets.predictive(evidence, fresh, HORIZONS, local)
+        chain_totals = filtered.totals.reshape(len(probs), NUM_CHAINS)
+        gains = np.log(np.concatenate([chain_totals, set_totals], 1))
+        self._weigh(gains, parts, memory)
+        stretch.write(memory)
+        memory["beliefs"].copy_(torch.from_numpy(filtered.beliefs[-1]))
+        memory["local"].copy_(torch.from_numpy(local_after))
+        trust = self._trust(memory)
+        if trust.sum() < LEAST_TRUST:
+            return None
+        mixed = (1 - trust.sum()) * probs
+        smoothed = chains.smoothed(filtered, seen, fresh, STAYS).reshape(len(probs), NUM_CHAINS, -1)
+        mixed += np.einsum("skc,k->sc", smoothed, trust[:NUM_CHAINS])
+        for number, share in enumerate(trust[NUM_CHAINS:]):
+            horizon = float(HORIZONS[number])
+            bias = class_sets.bias(fresh, stretch.counted, horizon)
+            seen_in_set = (1 - WRONG[0]) * probs / np.maximum(bias, 1e-12) + WRONG[0]
+            mixed += share * class_sets.corrected(probs, seen_in_set, bias, horizon, local[number])
+        return mixed
+
+    def _weigh(self, gains: Numbers, parts: list[Piece], memory: Tensors) -> None:
+        """Let gains (samples, explanations) count once the piece after theirs looks alike."""
+        evidence = memory["evidence"].cpu().numpy().copy()
+        waiting = memory["waiting"].cpu().numpy().copy()
+        for part in parts:
+            if part.changed:
+                waiting[:] = 0
+            waiting[1] += gains[part.samples].sum(0)
+            if part.full:
+                evidence[NUM_CHAINS:] *= (1 - 1 / SET_SAMPLES) ** PIECE_SAMPLES
+                evidence += waiting[0]
+                evidence -= max(0.0, evidence.max() - MOST)
+                evidence = evidence.clip(min=LEAST)
+                waiting = np.stack([waiting[1], np.zeros_like(evidence)])
+        memory["evidence"].copy_(torch.from_numpy(evidence))
+        memory["waiting"].copy_(torch.from_numpy(waiting))
+
+    def report(self, memory: Tensors) -> Mapping[str, float]:
+        trust = self._trust(memory)
+        chained = trust[:NUM_CHAINS].reshape(len(WRONG), len(STAYS)).sum(0)
+        total = float(trust.sum())
+        return {
+            "trust": total,
+            "trust_in_runs": float(chained.sum()),
+            "trust_in_sets": float(trust[NUM_CHAINS:].sum()),
+            "stay_probability": float(chained @ STAYS) / max(float(chained.sum()), 1e-12),
+            "stretch_samples": float(memory["counted"]),
+        }
+
+    def _trust(self, memory: Tensors) -> Numbers:
+        """How much each explanation changes predictions, (explanations,); sums to 1 at most."""
+        scores = memory["evidence"].cpu().numpy() - self.caution
+        highest = max(0.0, float(scores.max()))
+        odds = np.exp(scores - highest) / len(scores)  # together as likely as independence
+        return np.asarray(odds / (odds.sum() + np.exp(-highest)))

@@ -1,0 +1,115 @@
+"""Stretches of a stream whose inputs look alike, and what a model predicts there on average."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from trimtab.components.temporal_prior.looks import Looks, distance
+from trimtab.core.backbone import Tensors
+
+Numbers = npt.NDArray[Any]
+
+PIECE_SAMPLES = 16
+"""Consecutive samples whose looks are compared with their stretch's."""
+LOOKS_SAMPLES = 512.0
+"""Samples that the looks of a stretch are remembered over."""
+KEPT_SAMPLES = 256.0
+"""Samples that an old mean counts for in a new stretch where order is plain: there, runs of a
+class may be what looks different, and a mean over many runs must not be lost to one of them."""
+PLAIN_TRUST = 0.5
+
+
+class Piece(NamedTuple):
+    """Samples of a batch that belong to one piece of the stream."""
+
+    samples: slice
+    full: bool
+    """Whether the piece ends with them."""
+    changed: bool
+    """Whether the piece looks different from its stretch, so that a new one begins."""
+
+
+@dataclass
+class Stretch:
+    """Where a stream is: the looks of its stretch and of the piece under way, and their means."""
+
+    mean: Numbers
+    """Mean prediction of the stretch, (classes,)."""
+    counted: float
+    looks: Looks
+    piece: Looks
+    piece_sum: Numbers
+    """Sum of the predictions of the piece under way, (classes,)."""
+
+    @classmethod
+    def read(cls, memory: Tensors) -> "Stretch":
+        """The stretch that a memory holds."""
+        arrays = {name: tensor.cpu().numpy() for name, tensor in memory.items()}
+        looks = Looks(float(arrays["looks_counted"]), *arrays["looks"].copy())
+        piece = Looks(float(arrays["piece_counted"]), *arrays["piece_looks"].copy())
+        counted = float(arrays["counted"])
+        return cls(arrays["mean"].copy(), counted, looks, piece, arrays["piece_sum"].copy())
+
+    def write(self, memory: Tensors) -> None:
+        """Put the stretch back into its memory."""
+        for name, looks in (("looks", self.looks), ("piece", self.piece)):
+            memory[f"{name}_counted"].fill_(looks.count)
+            both = torch.from_numpy(np.stack([looks.mean, looks.variance]))
+            memory["looks" if name == "looks" else "piece_looks"].copy_(both)
+        memory["counted"].fill_(self.counted)
+        memory["mean"].copy_(torch.from_numpy(self.mean))
+        memory["piece_sum"].copy_(torch.from_numpy(self.piece_sum))
+
+    def pieces(self, looks: Numbers) -> list[Piece]:
+        """The pieces of samples that look like this, in their order, (samples, NUM_LOOKS)."""
+        found = []
+        first = 0
+        while first < len(looks):
+            samples = slice(first, first + PIECE_SAMPLES - int(self.piece.count))
+            self.piece = self.piece.with_more(Looks.of(looks[samples]))
+            full = self.piece.count >= PIECE_SAMPLES
+            changed = full and self.looks.count > 0 and distance(self.looks, self.piece) > 1
+            if full:
+                kept = Looks.none() if changed else self.looks
+                self.looks = kept.with_more(self.piece, at_most=LOOKS_SAMPLES)
+                self.piece = Looks.none()
+            found.append(Piece(samples, full, changed))
+            first = samples.stop
+        return found
+
+    def means(self, probs: Numbers, pieces: list[Piece], trust: float, horizon: float) -> Numbers:
+        """The mean prediction of the stretch that each sample belongs to, (samples, classes).
+
+        It includes the samples themselves, and all others of their stretch in the batch.
+        """
+        means = np.empty_like(probs)
+        begin = 0
+        for number, piece in enumerate(pieces):
+            if piece.changed:
+                self._count(probs[begin : piece.samples.start], means[begin:], horizon)
+                begin = piece.samples.start
+                self.forget(KEPT_SAMPLES if trust >= PLAIN_TRUST else 0.0)
+                if number == 0:  # the piece began in an earlier batch
+                    self._add(self.piece_sum, PIECE_SAMPLES - len(probs[piece.samples]), horizon)
+            self.piece_sum = self.piece_sum + probs[piece.samples].sum(0)
+            if piece.full:
+                self.piece_sum = np.zeros_like(self.piece_sum)
+        self._count(probs[begin:], means[begin:], horizon)
+        return means
+
+    def forget(self, kept: float) -> None:
+        """Let the mean count for ``kept`` samples at most, so that it follows what comes."""
+        self.counted = min(self.counted, kept)
+
+    def _count(self, probs: Numbers, means: Numbers, horizon: float) -> None:
+        self._add(probs.sum(0), len(probs), horizon)
+        means[: len(probs)] = self.mean
+
+    def _add(self, total: Numbers, samples: int, horizon: float) -> None:
+        before = self.counted * (1 - 1 / horizon) ** samples
+        if samples:
+            self.mean = (before * self.mean + total) / (before + samples)
+            self.counted = before + samples

@@ -1,0 +1,73 @@
+"""Where a stretch of inputs that look alike ends, and what is predicted there on average."""
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from trimtab.components.temporal_prior.looks import NUM_LOOKS
+from trimtab.components.temporal_prior.stretch import KEPT_SAMPLES, PIECE_SAMPLES, Stretch
+
+Numbers = npt.NDArray[np.float64]
+
+
+def fresh() -> Stretch:
+    zeros = {
+        "mean": (3,),
+        "counted": (),
+        "looks": (2, NUM_LOOKS),
+        "looks_counted": (),
+        "piece_looks": (2, NUM_LOOKS),
+        "piece_counted": (),
+        "piece_sum": (3,),
+    }
+    return Stretch.read({name: torch.zeros(shape) for name, shape in zeros.items()})
+
+
+def looks(samples: int, level: float) -> Numbers:
+    return level + np.random.default_rng(0).standard_normal((samples, NUM_LOOKS))
+
+
+def predictions(samples: int, seed: int = 0) -> Numbers:
+    return np.random.default_rng(seed).dirichlet(np.ones(3), samples)
+
+
+def test_the_mean_holds_the_samples_themselves_however_they_are_batched() -> None:
+    probs = predictions(100)
+    for size in (1, 7, 64):
+        stretch = fresh()
+        for first in range(0, 100, size):
+            part = probs[first : first + size]
+            means = stretch.means(part, stretch.pieces(looks(len(part), 0)), 0.0, np.inf)
+            np.testing.assert_allclose(means[-1], probs[: first + size].mean(0), atol=1e-6)
+
+
+def test_a_new_stretch_begins_with_the_piece_that_looks_different() -> None:
+    probs = predictions(96)
+    stretch = fresh()
+    pieces = stretch.pieces(np.concatenate([looks(64, 0), looks(32, 6)]))
+    assert [piece.changed for piece in pieces] == [False] * 4 + [True, False]
+    means = stretch.means(probs, pieces, 0.0, np.inf)
+    np.testing.assert_allclose(means[:64], np.tile(probs[:64].mean(0), (64, 1)))
+    np.testing.assert_allclose(means[64:], np.tile(probs[64:].mean(0), (32, 1)))
+
+
+def test_a_piece_that_began_in_an_earlier_batch_is_counted_whole() -> None:
+    probs = predictions(80)
+    stretch = fresh()
+    stretch.means(probs[:64], stretch.pieces(looks(64, 0)), 0.0, np.inf)
+    early, late = probs[64:72], probs[72:]
+    stretch.means(early, stretch.pieces(looks(8, 6)), 0.0, np.inf)
+    pieces = stretch.pieces(looks(8, 6))
+    assert [piece.changed for piece in pieces] == [True]
+    means = stretch.means(late, pieces, 0.0, np.inf)
+    np.testing.assert_allclose(means[0], probs[64:].mean(0), atol=1e-6)
+
+
+def test_where_order_is_plain_a_change_of_looks_keeps_part_of_the_mean() -> None:
+    probs = predictions(1016)
+    stretch = fresh()
+    stretch.means(probs[:1000], stretch.pieces(looks(1000, 0)), 1.0, np.inf)
+    assert stretch.counted == 1000
+    rest = PIECE_SAMPLES - 1000 % PIECE_SAMPLES
+    stretch.means(probs[1000:][:rest], stretch.pieces(looks(rest, 9)), 1.0, np.inf)
+    assert stretch.counted <= KEPT_SAMPLES + PIECE_SAMPLES
