@@ -12,6 +12,7 @@ from torch import Tensor
 
 import trimtab
 from reference import nets
+from same import assert_same
 from trimtab.core.adapter import Adapter
 
 SIZES = (1, 2, 16)
@@ -53,18 +54,6 @@ def everything(adapter: Adapter) -> dict[str, Any]:
     """The state without the counters, for comparing."""
     state = adapter.state_dict()
     return {key: value for key, value in state.items() if key != "counters"}
-
-
-def assert_same(left: Any, right: Any) -> None:
-    """Bit-equal, all the way down."""
-    if isinstance(left, dict):
-        assert left.keys() == right.keys()
-        for key in left:
-            assert_same(left[key], right[key])
-    elif isinstance(left, Tensor):
-        assert torch.equal(left, right)
-    else:
-        assert left == right
 
 
 @pytest.mark.parametrize("size", SIZES)

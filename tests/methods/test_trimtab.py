@@ -5,6 +5,7 @@ import torch
 from torch import Tensor
 
 import trimtab
+from core.attempts import attempt_of
 from reference import nets
 
 
@@ -49,7 +50,8 @@ def test_late_batch_norms_trust_independent_samples_more_than_correlated_ones(
     weights = []
     for likeliest in (0, -1):
         adapter.memory["temporal_prior"]["log_likelihoods"].zero_()[likeliest] = 50
-        weights.append(adapter._norm_for(64).late_share)
+        attempt = attempt_of(adapter)
+        weights.append(attempt.learner.first_norm(attempt, 64).late_share)
     assert 0 < 2 * weights[1] < weights[0] < 1
 
 

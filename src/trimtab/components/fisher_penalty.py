@@ -87,10 +87,11 @@ def fisher_information(start: Start, batches: Iterable[Tensor]) -> Tensors:
         count += 1
         with torch.enable_grad():
             logits = start.forward(inputs, params).logits
-            loss = cross_entropy(logits, logits.argmax(1))
-            grads = torch.autograd.grad(loss, list(params.values()), materialize_grads=True)
-        for name, grad in zip(params, grads, strict=True):
-            totals[name] += grad.square()
+            start.backward(cross_entropy(logits, logits.argmax(1)))
+        for name, param in params.items():
+            if param.grad is not None:
+                totals[name] += param.grad.square()
+            param.grad = None
     if not count:
         raise ValueError(
             "source_data must hold at least one batch, got none; an iterator can be read only "

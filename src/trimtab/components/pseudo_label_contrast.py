@@ -42,6 +42,8 @@ class PseudoLabelContrast(Objective, ParameterRule):
     refine_from: int = 1024
     strong: Augment | None = None
 
+    varying_memory = frozenset({"waiting_keys"})
+
     def __post_init__(self) -> None:
         if not 0 <= self.momentum <= 1:
             raise ValueError(f"momentum must lie in [0, 1], got {self.momentum}")

@@ -6,9 +6,10 @@ listed. A component that plays several roles inherits from several classes and h
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from types import MappingProxyType
+from typing import ClassVar, Protocol
 
 import torch
 from torch import Tensor
@@ -20,8 +21,15 @@ from trimtab.core.norm import NormPolicy
 class Forward(Protocol):
     """The stream's way to its backbone."""
 
-    def __call__(self, inputs: Tensor, params: Tensors | None = None) -> Prediction:
-        """Predict under ``params``, or under the stream's own parameters."""
+    def __call__(
+        self, inputs: Tensor, params: Tensors | None = None, policy: NormPolicy | None = None
+    ) -> Prediction:
+        """Predict under ``params``, or under the stream's own parameters; statistics never move.
+
+        Args:
+            params: By their full name; those that are missing are the source's.
+            policy: Which statistics batch norms use; None normalises as the stream does.
+        """
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,8 @@ class Start:
     device: torch.device
     forward: Forward
     generator: torch.Generator
+    backward: Callable[[Tensor], None] = Tensor.backward
+    """Adds a loss's gradients to those of the tensors it came from."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +100,17 @@ class Component:
         """The class's name as a word of a spec: ``SourceEnsembling`` is ``source_ensembling``."""
         return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
 
+    varying_memory: ClassVar[frozenset[str]] = frozenset()
+    """Names of memory tensors whose first dimension changes along a stream."""
+    later_memory: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
+    """Memory tensors that come and go, by name: their shape, in which ``"classes"`` is a size."""
+
     def new_memory(self, start: Start) -> Tensors:
         """Tensors to carry along a stream; a reset comes back to these.
 
-        A tensor that requires a gradient is trained along with the stream's parameters.
+        Their names, shapes and types stay, but for ``varying_memory`` and ``later_memory``, so
+        that a saved state can be checked. A tensor that requires a gradient is trained along with
+        the stream's parameters.
         """
         return {}
 

@@ -1,6 +1,8 @@
 """Labelled source data that a user may hand to a method."""
 
+import threading
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from torch import Tensor
 
@@ -24,6 +26,39 @@ def endless(source_data: SourceData, classes: int) -> Iterator[tuple[Tensor, Ten
     """The same, pass after pass."""
     while True:
         yield from labelled(source_data, classes)
+
+
+class Bookmarks:
+    """Batches of source data by their number, for streams that read them one after the other.
+
+    A stream that goes on finds the reader that it has left, so that loaders without an index are
+    not read from their start for each batch. Of readers that nobody comes back to, the oldest go.
+    """
+
+    MOST = 16
+    """Readers that wait at a time."""
+
+    def __init__(self, source_data: SourceData) -> None:
+        self.source_data = source_data
+        self._waiting: list[tuple[int, Iterator[tuple[Tensor, Tensor]]]] = []
+        self._lock = threading.Lock()
+
+    def batch(self, number: int, classes: int) -> tuple[Tensor, Tensor]:
+        """Inputs and labels of this batch; numbers go on when the data begins again."""
+        with self._lock:
+            place = next((i for i, (at, _) in enumerate(self._waiting) if at == number), None)
+            if place is None:
+                reader: Iterator[tuple[Tensor, Tensor]] = islice(
+                    endless(self.source_data, classes), number, None
+                )
+            else:
+                reader = self._waiting.pop(place)[1]
+            found = next(reader)
+            self._waiting = [*self._waiting[1 - self.MOST :], (number + 1, reader)]
+            return found
+
+    def __len__(self) -> int:
+        return len(self._waiting)
 
 
 def _checked(batch: object, classes: int) -> tuple[Tensor, Tensor]:
