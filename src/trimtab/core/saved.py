@@ -42,7 +42,7 @@ def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
         "memory": list(state["memory"]),
     }
     readable = json.dumps(manifest, indent=2)
-    metadata = {MANIFEST: readable, CHECKSUM: _checksum(readable, tensors)}
+    metadata = {MANIFEST: readable, CHECKSUM: checksum(readable, tensors)}
     write_whole(path, safetensors.torch.save(tensors, metadata=metadata))
     write_whole(manifest_path(path), readable.encode())
 
@@ -52,7 +52,7 @@ def manifest_path(path: str | os.PathLike[str]) -> Path:
     return Path(f"{os.fspath(path)}.json")
 
 
-def _checksum(manifest: str, tensors: Tensors) -> str:
+def checksum(manifest: str, tensors: Tensors) -> str:
     """Of the manifest and of all tensors with their names, types and shapes."""
     found = hashlib.sha256(manifest.encode())
     for name in sorted(tensors):
@@ -97,10 +97,12 @@ def read(path: str | os.PathLike[str], device: torch.device) -> dict[str, Any]:
         tensors = safetensors.torch.load_file(path)
     except (safetensors.SafetensorError, ValueError, KeyError) as error:
         raise ValueError(f"{path} is not a saved state, or is damaged: {error}") from error
-    if metadata.get(CHECKSUM) != _checksum(metadata[MANIFEST], tensors):
+    if metadata.get(CHECKSUM) != checksum(metadata[MANIFEST], tensors):
         raise ValueError(f"{path} is damaged: its checksum is not that of its contents")
     state: dict[str, Any] = json.loads(metadata[MANIFEST])
-    names = state.pop("memory", ())
+    names = state.pop("memory", None)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{path} is damaged: its manifest does not name the memories it holds")
     state |= {group: {} for group in GROUPS}
     state["memory"] = {name: {} for name in names}
     for key, tensor in tensors.items():
