@@ -40,7 +40,7 @@ ADDITIONS = sorted(set(trimtab.COMPONENTS) - {"fisher_penalty", "source_replay"}
 """Components that words can describe."""
 
 
-class Broken(AssertionError):
+class BrokenError(AssertionError):
     """Something that must hold does not."""
 
 
@@ -177,7 +177,7 @@ def same(left: Any, right: Any) -> bool:
 
 def demand(holds: bool, what: str) -> None:
     if not holds:
-        raise Broken(what)
+        raise BrokenError(what)
 
 
 def check_state(adapter: Adapter) -> None:
@@ -244,7 +244,7 @@ def run(number: int) -> Counter[str]:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and not isinstance(error, Interruption):
             raise
-        raise Broken(f"stream {number}: {described}: {kind}: {error!r}") from error
+        raise BrokenError(f"stream {number}: {described}: {kind}: {error!r}") from error
     for name in ("refused_samples", "skipped_updates", "updates", "samples"):
         counts[name] += getattr(adapter.counters, name)
     return counts
@@ -270,7 +270,7 @@ def main() -> None:
         for number in range(done["streams"], total):
             try:
                 counts += run(number)
-            except Broken as error:
+            except BrokenError as error:
                 done["broken"].append(str(error))
                 console.print(f"[red]{error}")
                 traceback.print_exception(error.__cause__)

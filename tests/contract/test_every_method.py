@@ -1,7 +1,6 @@
 """What every method owes its users, whichever it is: checked for all of them by discovery."""
 
 import copy
-import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,12 @@ import torch
 from torch import Tensor
 
 import trimtab
+from contract.recipes import NORMS, options_of
 from reference import nets
 from same import assert_same
 from trimtab.core.adapter import Adapter
 
 SIZES = (1, 2, 16)
-NORMS = ("bn", "gn", "ln")
 CASES = [(method, norm) for method in trimtab.METHODS for norm in NORMS]
 
 
@@ -33,10 +32,7 @@ def model(case: tuple[str, str], recorded: dict[str, Tensor]) -> nets.Net:
 @pytest.fixture
 def options(case: tuple[str, str], recorded: dict[str, Tensor]) -> dict[str, Any]:
     """Source data for the methods that take some, few views for those that take many."""
-    known = inspect.signature(trimtab.METHODS[case[0]]).parameters
-    source = recorded["source_x"].float() / 255
-    offered = {"source_data": [(source[:16], recorded["source_y"][:16])], "views": 3}
-    return {name: value for name, value in offered.items() if name in known}
+    return options_of(case[0], recorded)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """A call ends with logits and a new state, or with an error and the old one, bit for bit."""
 
 import copy
-import inspect
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ import torch
 from torch import Tensor
 
 import trimtab
+from contract.recipes import options_of, rotated
 from reference import nets
 from same import assert_same
 from trimtab.components.entropy import Entropy
@@ -21,19 +21,6 @@ from trimtab.core.method import Method
 
 ERRORS = (KeyboardInterrupt, MemoryError, torch.OutOfMemoryError, ValueError)
 """What may be raised at any point."""
-
-
-def options_of(method: str, recorded: dict[str, Tensor]) -> dict[str, Any]:
-    known = inspect.signature(trimtab.METHODS[method]).parameters
-    source = recorded["source_x"].float() / 255
-    offered: dict[str, Any] = {
-        "source_data": [(source[:16], recorded["source_y"][:16])],
-        "views": 3,
-        "memory_size": 8,
-    }
-    if method == "rmt":
-        offered["replay"] = True
-    return {name: value for name, value in offered.items() if name in known}
 
 
 def assert_untouched(adapter: trimtab.Adapter, before: dict[str, Any]) -> None:
@@ -61,9 +48,9 @@ def failing_at(adapter: trimtab.Adapter, number: int, error: type[BaseException]
 def test_a_network_that_fails_in_any_pass_leaves_the_old_state(
     method: str, window: int | None, recorded: dict[str, Tensor], images: Tensor
 ) -> None:
-    norm = ("bn", "gn", "ln")[len(method) % 3]
-    options = options_of(method, recorded)
-    adapter = trimtab.adapt(nets.trained(norm, recorded), method, window=window, **options)
+    options = options_of(method, recorded) | ({"replay": True} if method == "rmt" else {})
+    model = nets.trained(rotated(method), recorded)
+    adapter = trimtab.adapt(model, method, window=window, **options)
     twin = adapter.clone()
     adapter(images[:16])
     twin(images[:16])
@@ -173,9 +160,8 @@ def test_a_backward_pass_that_fails_leaves_no_gradient(model: nets.Net, images: 
 def test_predict_does_not_even_begin_a_stream(
     method: str, recorded: dict[str, Tensor], images: Tensor
 ) -> None:
-    norm = ("bn", "gn", "ln")[len(method) % 3]
     options = options_of(method, recorded)
-    adapter = trimtab.adapt(nets.trained(norm, recorded), method, **options)
+    adapter = trimtab.adapt(nets.trained(rotated(method), recorded), method, **options)
     held, before, copied = adapter.counters, adapter.state_dict(), replace(adapter.counters)
     adapter.predict(images[:4])
     if "source_data" not in options:

@@ -11,7 +11,7 @@ SCRIPT = """
 import torch
 from trimtab.models import missing_operators
 torchvision = missing_operators.import_torchvision()
-plain = not missing_operators._declared
+plain = not missing_operators.declared
 model = torchvision.models.resnet18(weights=None)
 print(model(torch.rand(1, 3, 64, 64)).shape[1], plain)
 """
@@ -32,7 +32,7 @@ def test_the_remedy_is_left_out_where_the_plain_import_works(
     def not_needed() -> None:
         raise AssertionError("operators were declared without need")
 
-    monkeypatch.setattr("trimtab.models.missing_operators._declare_operators", not_needed)
+    monkeypatch.setattr("trimtab.models.missing_operators.declare_operators", not_needed)
     assert import_torchvision() is imported
 
 

@@ -1,13 +1,37 @@
 """Labelled source data that a user may hand to a method."""
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from torch import Tensor
 
 SourceData = Iterable[tuple[Tensor, Tensor]]
 """Batches of inputs and labels; iterated more than once, so a list or a loader, no generator."""
+
+
+SourceInputs = Iterable[Tensor | Sequence[Tensor]]
+"""Batches of inputs, or of inputs and labels that nobody looks at; a list or a loader, as above."""
+
+
+def unlabelled(source: SourceInputs, sample_shape: tuple[int, ...]) -> Iterator[Tensor]:
+    """One pass over the inputs of source data, whose samples have to be of this shape."""
+    empty = True
+    for batch in source:
+        empty = False
+        inputs = batch if isinstance(batch, Tensor) else batch[0]
+        if tuple(inputs.shape[1:]) != sample_shape:
+            expected = ", ".join(str(size) for size in ("batch", *sample_shape))
+            raise ValueError(
+                f"source_data must give inputs of shape ({expected}), as the stream has, got "
+                f"{tuple(inputs.shape)}"
+            )
+        yield inputs
+    if empty:
+        raise ValueError(
+            "source_data must hold at least one batch, got none; an iterator can be read only "
+            "once, so give a list or a loader"
+        )
 
 
 def labelled(source_data: SourceData, classes: int) -> Iterator[tuple[Tensor, Tensor]]:
