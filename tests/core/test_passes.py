@@ -111,3 +111,21 @@ def test_a_component_may_choose_the_statistics_of_a_further_pass(
 def test_no_kind_of_adapter_is_derived_from_it() -> None:
     assert trimtab.METHODS
     assert trimtab.Adapter.__subclasses__() == []
+
+
+def test_a_step_says_how_its_samples_are_normalised_when_they_pass_again(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    policies: list[NormPolicy] = []
+
+    @dataclass(frozen=True)
+    class Notes(OutputRule):
+        def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
+            policies.append(step.policy)
+            return logits
+
+    backbone = trimtab.Backbone(nets.trained("bn", recorded))
+    for method, window in ((Method((Notes(),)), None), (Method((Notes(),)), 8)):
+        trimtab.adapt(backbone, method, window=window)(images[:8])
+    trimtab.adapt(backbone, Method((Notes(),), norm=running(0.3)))(images[:8])
+    assert policies == [BATCH, SOURCE, NormPolicy(0.3)]

@@ -194,6 +194,7 @@ class Attempt:
             forward=partial(self.learner.further_pass, self),
             generator=self.state.generator,
             recent=self.state.window.with_recent(prediction.detach()),
+            policy=self.learner.further_norm(self, len(inputs)),
         )
 
 

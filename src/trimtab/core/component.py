@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from trimtab.core.backbone import Backbone, Prediction, Tensors
-from trimtab.core.norm import NormPolicy
+from trimtab.core.norm import BATCH, NormPolicy
 
 
 class Forward(Protocol):
@@ -24,12 +24,7 @@ class Forward(Protocol):
     def __call__(
         self, inputs: Tensor, params: Tensors | None = None, policy: NormPolicy | None = None
     ) -> Prediction:
-        """Predict under ``params``, or under the stream's own parameters; statistics never move.
-
-        Args:
-            params: By their full name; those that are missing are the source's.
-            policy: Which statistics batch norms use; None normalises as the stream does.
-        """
+        """Predict under ``params`` and ``policy``, or under the stream's own; nothing moves."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +62,8 @@ class Step:
     """By objective: what its ``targets`` worked out of these inputs."""
     passed: dict[int, Prediction] = field(default_factory=dict)
     """Predictions of views that went through the network already."""
+    policy: NormPolicy = BATCH
+    """Which statistics batch norms use for these samples when they pass the network again."""
 
     @property
     def logits(self) -> Tensor:
@@ -112,6 +109,10 @@ class Component:
         that a saved state can be checked. A tensor that requires a gradient is trained along with
         the stream's parameters.
         """
+        return {}
+
+    def report(self, memory: Tensors) -> Mapping[str, float]:
+        """What the component believes of its stream, as numbers with names, for people."""
         return {}
 
 
