@@ -9,11 +9,11 @@ demo: $(VENV)/.installed
 	$(BIN)/python -m trimtab demo
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 # About a minute: what is marked slow is left out, and each method is checked on one kind of norm.
 quick: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" --quick
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow" --quick
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

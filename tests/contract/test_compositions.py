@@ -1,5 +1,7 @@
 """Every component fits every method that learns."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -19,8 +21,16 @@ def continued(adapter: trimtab.Adapter, other: trimtab.Adapter, images: Tensor) 
     return all(torch.equal(adapter(batch), other(batch)) for batch in halves[3:6])
 
 
-@pytest.mark.parametrize("addition", trimtab.COMPONENTS)
-@pytest.mark.parametrize("method", learners())
+def pairs() -> list[Any]:
+    """Every method that learns with every component; a fifth of them, of each some, are quick."""
+    return [
+        pytest.param(method, addition, marks=() if (row + column) % 5 == 0 else pytest.mark.slow)
+        for row, method in enumerate(learners())
+        for column, addition in enumerate(trimtab.COMPONENTS)
+    ]
+
+
+@pytest.mark.parametrize(("method", "addition"), pairs())
 def test_every_component_composes_with_every_method_that_learns(
     method: str, addition: str, recorded: dict[str, Tensor], images: Tensor
 ) -> None:

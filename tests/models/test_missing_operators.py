@@ -17,6 +17,7 @@ print(model(torch.rand(1, 3, 64, 64)).shape[1], plain)
 """
 
 
+@pytest.mark.slow
 def test_torchvision_can_be_imported_and_used_in_a_fresh_process() -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True
