@@ -13,7 +13,6 @@ import trimtab
 from contract.recipes import NORMS, options_of
 from reference import nets
 from same import assert_same
-from trimtab.core.adapter import Adapter
 
 SIZES = (1, 2, 16)
 CASES = [(method, norm) for method in trimtab.METHODS for norm in NORMS]
@@ -44,12 +43,6 @@ def start(case: tuple[str, str], model: nets.Net, options: dict[str, Any]) -> An
 
 def batches(images: Tensor, size: int, count: int = 5) -> Iterator[Tensor]:
     return iter(images[: size * count].split(size))
-
-
-def everything(adapter: Adapter) -> dict[str, Any]:
-    """The state without the counters, for comparing."""
-    state = adapter.state_dict()
-    return {key: value for key, value in state.items() if key != "counters"}
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # Windows deletes no file that is open, which serves as well
+except ImportError:  # without locks nobody sweeps
     fcntl = None  # type: ignore[assignment]
 
 
@@ -39,37 +39,36 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
-        os.close(handle)
+        if handle is not None:
+            os.close(handle)
 
 
-def _temporary(target: Path) -> tuple[Path, int]:
-    """A file beside the target, locked as long as its handle is open."""
+def _temporary(target: Path) -> tuple[Path, int | None]:
+    """A file beside the target, and the handle by which it is locked until that is closed."""
     while True:
         part = target.parent / f".{target.name}.{secrets.token_hex(4)}.part"
         handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
-        if fcntl is None or (_lock(handle) and os.fstat(handle).st_nlink):
+        if fcntl is None:
+            os.close(handle)
+            return part, None
+        with suppress(OSError):  # not every file system knows locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
             return part, handle
         os.close(handle)  # another writer swept it away before it was locked
 
 
 def _sweep(target: Path) -> None:
     """Delete the temporary files of writers that are no more: the locks of those are gone."""
-    for part in target.parent.glob(f".{_literally(target.name)}.*.part"):
+    left = target.parent.glob(f".{_literally(target.name)}.*.part")
+    for part in left if fcntl is not None else ():
         with suppress(OSError):
             handle = os.open(part, os.O_RDWR)
             try:
-                if fcntl is None or _lock(handle):
-                    part.unlink()
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # an error if it is held
+                part.unlink()
             finally:
                 os.close(handle)
-
-
-def _lock(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def _literally(name: str) -> str:
