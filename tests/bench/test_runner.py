@@ -7,6 +7,7 @@ from trimtab.bench import gate, runner
 from trimtab.bench.runner import run
 
 
+@pytest.mark.slow
 def test_a_run_is_decided_by_its_spec() -> None:
     first, second = (run(tiny_spec(method="roid", scenario="mixed")) for _ in range(2))
     assert first.scores == second.scores
@@ -16,6 +17,7 @@ def test_a_run_is_decided_by_its_spec() -> None:
     assert first.cost.backwards > 0
 
 
+@pytest.mark.slow
 def test_a_run_says_which_share_of_the_parameters_it_trains() -> None:
     shares = {
         method: cost.trained_share
@@ -42,6 +44,7 @@ def test_the_source_method_has_the_source_models_error_and_no_flips() -> None:
     assert scores.negative_flips == scores.positive_flips == 0
 
 
+@pytest.mark.slow
 def test_reset_each_shift_resets_at_each_domain() -> None:
     cost = run(tiny_spec(method="tent", scenario="reset_each_shift")).cost
     assert cost is not None

@@ -11,7 +11,7 @@ from reference import nets
 from same import assert_same
 from trimtab.core.plausible import PATIENCE, Shown
 
-FACTORS = (255.0, 1e4, 1e10, 1e19, 1e30, 1e38)
+FACTORS = (255.0, *(pytest.param(f, marks=pytest.mark.slow) for f in (1e4, 1e10, 1e19, 1e30)), 1e38)
 
 
 def without(state: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -193,6 +193,7 @@ def test_what_was_shown_is_part_of_the_state(model: nets.Net, images: Tensor) ->
 # ---------------------------------------------------------------- a real network
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["roid", "rotta", "bn_ema", "trimtab"])
 @pytest.mark.parametrize("window", [None, 64])
 def test_one_frame_does_not_ruin_a_stream_of_clothes(method: str, window: int | None) -> None:

@@ -26,6 +26,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 def test_every_way_is_seen_on_every_domain_and_the_source() -> None:
     record = generalization.measure(**SETTINGS)
     assert (record["adapted_to"], record["held_out"]) == (16, 4)
