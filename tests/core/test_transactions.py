@@ -172,6 +172,17 @@ def test_predict_does_not_even_begin_a_stream(
     assert_same(adapter.state_dict(), before)
 
 
+def test_a_stream_begins_once_and_with_one_shape(model: nets.Net, images: Tensor) -> None:
+    early, late = trimtab.adapt(model, "roid"), trimtab.adapt(model, "roid")
+    early.begin((3, 16, 16))
+    assert torch.equal(early(images[:16]), late(images[:16]))
+    before = early.state_dict()
+    early.begin((3, 16, 16))
+    assert_same(early.state_dict(), before)
+    with pytest.raises(ValueError, match=r"samples of shape \(3, 16, 16\), got \(3, 8, 8\)"):
+        early.begin((3, 8, 8))
+
+
 def test_predict_changes_no_counters_that_the_caller_holds(model: nets.Net, images: Tensor) -> None:
     adapter = trimtab.adapt(model, "roid")
     adapter(images[:16])

@@ -102,6 +102,9 @@ class Adapter(StateView):
     def begin(self, sample_shape: tuple[int, ...]) -> None:
         """Prepare for samples of this shape, as the first batch would."""
         with self._lock, torch.inference_mode(False):
+            known = self.state.sample_shape
+            if known not in (None, tuple(sample_shape)):
+                raise ValueError(f"this stream has samples of shape {known}, got {sample_shape}")
             self.state = self._begun(tuple(sample_shape))
 
     def _admit(self, inputs: Tensor) -> Tensor:
