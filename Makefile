@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test quick lint clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m trimtab demo
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+# About a minute: what is marked slow is left out, and each method is checked on one kind of norm.
+quick: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow" --quick
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -15,7 +15,7 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -31,8 +31,11 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 import trimtab
 from trimtab import models
+from trimtab.core import gradients, learner
 from trimtab.core.adapter import Adapter
+from trimtab.core.learner import Learner
 from trimtab.core.norm import is_norm_layer
+from trimtab.core.passes import Alone
 
 CLOCK = time.perf_counter
 """With one thread on a busy machine, the processor's own time says more: ``--clock cpu``."""
@@ -44,14 +47,15 @@ LAYOUTS = {
 }
 """Memory formats of the weights and of the inputs; trimtab never copies weights."""
 
-PARTS = {
-    "forward": "_forward_in_parts",
-    "augment": "_views",
-    "second forward": "_forward_again",
-    "optimiser + ensembling": "_update",
-    "output": "_corrected",
+PARTS: dict[str, tuple[Any, str]] = {
+    "forward": (Learner, "predict"),
+    "augment": (gradients, "views_of"),
+    "second forward": (Learner, "further_pass"),
+    "backward": (Alone, "backward"),
+    "optimiser + ensembling": (learner, "update"),
+    "output": (Learner, "correct"),
 }
-"""Parts of a step by the adapter's method that does it; the backward pass is torch's own."""
+"""Parts of a step by what does them."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +107,8 @@ def bare_passes(network: nn.Module, inputs: Tensor, kept: int) -> None:
 
 
 @contextmanager
-def watched(adapter: Adapter, spent: dict[str, float]) -> Iterator[None]:
-    """Add to ``spent`` what each part of the adapter's work takes, in seconds."""
+def watched(spent: dict[str, float]) -> Iterator[None]:
+    """Add to ``spent`` what each part of a step takes, in seconds."""
 
     def timing(part: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*args: Any, **options: Any) -> Any:
@@ -116,15 +120,10 @@ def watched(adapter: Adapter, spent: dict[str, float]) -> Iterator[None]:
 
         return timed
 
-    backward = timing("backward", Tensor.backward)
-    with patch.object(Tensor, "backward", backward):
-        for part, name in PARTS.items():
-            setattr(adapter, name, timing(part, getattr(adapter, name)))
-        try:
-            yield
-        finally:
-            for name in PARTS.values():
-                delattr(adapter, name)
+    with ExitStack() as stack:
+        for part, (owner, name) in PARTS.items():
+            stack.enter_context(patch.object(owner, name, timing(part, getattr(owner, name))))
+        yield
 
 
 @dataclass
@@ -152,9 +151,9 @@ class Stream:
         parts: dict[str, float] = {}
         if spent is None:
             return seconds(lambda: self.adapter(self.inputs))
-        with watched(self.adapter, parts):
+        with watched(parts):
             whole = seconds(lambda: self.adapter(self.inputs))
-        for part in (*PARTS, "backward"):
+        for part in PARTS:
             spent.setdefault(part, []).append(parts.get(part, 0.0))
         spent.setdefault("rest", []).append(whole - sum(parts.values()))
         return whole

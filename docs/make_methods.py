@@ -11,6 +11,7 @@ import trimtab
 from trimtab.core.card import Card
 from trimtab.core.component import Objective
 from trimtab.core.files import write_whole
+from trimtab.core.learner import Learner
 from trimtab.core.method import Method
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy
 
@@ -92,7 +93,8 @@ def section(name: str) -> str:
     """The card of one method."""
     card, method = card_of(name), recipe(name)
     parts = " + ".join(f"`{component.name}`" for component in method.components) or "no component"
-    loop = "" if type(method) is Method else f", in a loop of its own (`{type(method).__name__}`)"
+    kind = type(method.learner)
+    loop = "" if kind is Learner else f", in a loop of its own (`{kind.__name__}`)"
     summary = (inspect.getdoc(trimtab.METHODS[name]) or "").partition("Args:\n")[0]
     _, _, notes = summary.strip().partition("\n\n")
     lines = [

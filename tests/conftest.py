@@ -12,9 +12,38 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
+from contract.recipes import NORMS, rotated
 from reference import nets
 
 torch.set_num_threads(1)  # sums are added in one order, so equal means bit-equal
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--quick", action="store_true", help="each test on one kind of norm layer only, in rotation"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What is slow comes first, so that no process ends alone with it.
+
+    With --quick, all but one kind of norm of each test are left out.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    if config.getoption("--quick"):
+        left_out = [item for item in items if _of_another_norm(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
+
+
+def _of_another_norm(item: pytest.Item) -> bool:
+    """Whether a test of this name is run on another kind of norm instead."""
+    values = item.callspec.params if hasattr(item, "callspec") else {}
+    case = values.get("case", (values.get("norm"),))
+    norm = case[-1] if isinstance(case, tuple) else None
+    if norm not in NORMS:
+        return False
+    return rotated(item.name.replace(norm, "")) != norm
 
 
 @pytest.fixture(scope="session")

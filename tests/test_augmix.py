@@ -39,8 +39,7 @@ def test_the_generator_decides_and_inputs_stay() -> None:
 
 
 def test_small_images_are_shifted_by_whole_pixels_and_flipped() -> None:
-    rule = AugMix(shift=2)
-    theta = rule._shifts(IMAGE.expand(30, -1, -1, -1), generator())
+    theta = AugMix(shift=2).draw(generator(), torch.Size((30, 3, 12, 16))).theta
     padded = torch.nn.functional.pad(IMAGE, [2] * 4)
     crops = [
         padded[0, :, down : down + 12, right : right + 16]
@@ -53,7 +52,7 @@ def test_small_images_are_shifted_by_whole_pixels_and_flipped() -> None:
 
 
 def test_large_images_are_cropped_inside_the_image() -> None:
-    theta = AugMix()._crops(torch.zeros(500, 3, 100, 80), generator())
+    theta = AugMix().draw(generator(), torch.Size((500, 3, 100, 80))).theta
     sides, middles = theta[:, (0, 1), (0, 1)].abs(), theta[:, :, 2].abs()
     assert (sides + middles <= 1 + 1e-6).all()
     area = sides.prod(1)

@@ -1,8 +1,11 @@
 """The newcomer's first minutes."""
 
+import pytest
+
 import trimtab
 
 
+@pytest.mark.slow
 def test_roid_beats_the_source_model_on_the_demo() -> None:
     model, stream = trimtab.load_demo(images_per_domain=60, batch_size=60)
     adapter = trimtab.adapt(model, "roid")

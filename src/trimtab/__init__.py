@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from trimtab.core.adapter import Adapter
     from trimtab.core.backbone import Backbone, everywhere, in_norm_layers
     from trimtab.core.method import Method
-    from trimtab.core.state import read_manifest
+    from trimtab.core.saved import read_manifest
     from trimtab.demo import load_demo
     from trimtab.methods import COMPONENTS, METHODS, build
 
@@ -25,7 +25,7 @@ _HOMES = {
     "everywhere": "trimtab.core.backbone",
     "in_norm_layers": "trimtab.core.backbone",
     "load_demo": "trimtab.demo",
-    "read_manifest": "trimtab.core.state",
+    "read_manifest": "trimtab.core.saved",
 }
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import cos, radians, sin
 from typing import Literal
 
@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn.functional import affine_grid, conv2d, grid_sample
 
 from trimtab.colors import COLOR_CHANGES, grey, shift_hue
+from trimtab.draw_first import DrawFirst
 
 __all__ = [
     "Augment",
@@ -31,6 +32,9 @@ Augment = Callable[..., Tensor]
 """Maps a batch to an augmented batch of the same shape. One that takes a ``generator`` is given
 the stream's, so that the stream's seed decides it."""
 
+COLORS = ("brightness", "contrast", "saturation", "hue", "gamma")
+"""What changes of colour there are, by the number that is drawn."""
+
 VALUES_AT_ONCE = 2**20
 """Pixel values that are altered together on a CPU."""
 
@@ -39,7 +43,7 @@ BLUR_RADIUS = 2
 
 
 @dataclass(frozen=True)
-class ColorAffineFlip:
+class ColorAffineFlip(DrawFirst["AffineDraw"]):
     """Colour jitter, a reflecting affine warp and a flip: ROID's augmentation (arXiv:2306.00650).
 
     One draw serves the whole batch. Images are (batch, channels, height, width) in [0, 1];
@@ -60,20 +64,31 @@ class ColorAffineFlip:
     scale: Range = (0.9, 1.1)
     flip_probability: float = 0.5
 
-    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        """Augmented copies of the images."""
-        if images.dim() != 4:
+    def draw(self, generator: torch.Generator, shape: torch.Size) -> "AffineDraw":
+        """Colours in their order, then the warp."""
+        if len(shape) != 4:
             raise ValueError(
                 "this augmentation takes images of shape (batch, channels, height, width), got "
-                f"{tuple(images.shape)}; pass augment= with one of your own, "
+                f"{tuple(shape)}; pass augment= with one of your own, "
                 "or consistency=False to roid"
             )
-        state = generator.get_state()
+        names = [COLORS[index] for index in torch.randperm(5, generator=generator).tolist()]
+        colors = [(name, uniform(getattr(self, name), generator)) for name in names]
+        height, width = shape[-2:]
+        angle = radians(uniform((-self.rotation, self.rotation), generator))
+        scale = uniform(self.scale, generator)
+        right, down = (
+            float(round(uniform((-self.translation * side, self.translation * side), generator)))
+            for side in (width, height)
+        )
+        mirror = -1.0 if uniform((0.0, 1.0), generator) < self.flip_probability else 1.0
+        return AffineDraw(colors, angle, scale, (right, down), mirror)
+
+    def apply(self, images: Tensor, draw: "AffineDraw") -> Tensor:
         parts = []
         for part in images.split(self._at_once(images)):
-            generator.set_state(state)  # so that every part gets the same draw
-            colored = self._color(part.float().clamp(0, 1), generator)
-            parts.append(self._warp(colored, generator).clamp(0, 1).to(images.dtype))
+            warped = self._warped(_colored(part.float().clamp(0, 1), draw), draw)
+            parts.append(warped.clamp(0, 1).to(images.dtype))
         return torch.cat(parts)
 
     def _at_once(self, images: Tensor) -> int:
@@ -82,32 +97,39 @@ class ColorAffineFlip:
             return len(images)
         return max(1, VALUES_AT_ONCE // images[0].numel())
 
-    def _color(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        colorful = images.shape[1] == 3
-        for index in torch.randperm(5, generator=generator).tolist():
-            name = ("brightness", "contrast", "saturation", "hue", "gamma")[index]
-            amount = uniform(getattr(self, name), generator)
-            if colorful or name not in ("saturation", "hue"):
-                images = COLOR_CHANGES[name](images, amount)
-        return images
+    def _warped(self, images: Tensor, draw: "AffineDraw") -> Tensor:
+        """Rotated, shifted, scaled and flipped in one sampling."""
+        return warp(images, draw.angle, draw.scale, draw.shift, draw.mirror)
 
-    def _warp(
-        self,
-        images: Tensor,
-        generator: torch.Generator,
-        padding: Padding = "reflection",
-        margin: int = 0,
-    ) -> Tensor:
-        """Rotate, shift, scale and flip in one sampling."""
-        height, width = images.shape[-2:]
-        angle = radians(uniform((-self.rotation, self.rotation), generator))
-        scale = uniform(self.scale, generator)
-        shifts = [
-            float(round(uniform((-self.translation * side, self.translation * side), generator)))
-            for side in (width, height)
-        ]
-        mirror = -1.0 if uniform((0.0, 1.0), generator) < self.flip_probability else 1.0
-        return warp(images, angle, scale, (shifts[0], shifts[1]), mirror, padding, margin)
+
+@dataclass(frozen=True)
+class AffineDraw:
+    """What an augmentation of a whole batch has drawn.
+
+    Args:
+        colors: Changes of colour and their amounts, in their order.
+        angle: In radians.
+        shift: In pixels to the right and down.
+        mirror: -1 mirrors, 1 does not.
+        blur: Standard deviation in pixels; None does not blur.
+        noise: Of the images' shape, standard normal; None adds none.
+    """
+
+    colors: list[tuple[str, float]]
+    angle: float
+    scale: float
+    shift: Range
+    mirror: float
+    blur: float | None = None
+    noise: Tensor | None = None
+
+
+def _colored(images: Tensor, draw: AffineDraw) -> Tensor:
+    colorful = images.shape[1] == 3
+    for name, amount in draw.colors:
+        if colorful or name not in ("saturation", "hue"):
+            images = COLOR_CHANGES[name](images, amount)
+    return images
 
 
 @dataclass(frozen=True)
@@ -125,21 +147,23 @@ class ColorAffineBlurNoise(ColorAffineFlip):
     blur: Range = (0.001, 0.5)
     noise: float = 0.005
 
+    def draw(self, generator: torch.Generator, shape: torch.Size) -> AffineDraw:
+        """The same, then blur and noise."""
+        plain = super().draw(generator, shape)
+        deviation = uniform(self.blur, generator)
+        return replace(plain, blur=deviation, noise=torch.randn(shape, generator=generator))
+
     def _at_once(self, images: Tensor) -> int:
         return len(images)  # the noise is one draw for all pixels of the batch
 
-    def _warp(
-        self,
-        images: Tensor,
-        generator: torch.Generator,
-        padding: Padding = "border",
-        margin: int = BLUR_RADIUS,
-    ) -> Tensor:
+    def _warped(self, images: Tensor, draw: AffineDraw) -> Tensor:
+        if draw.blur is None or draw.noise is None:
+            raise ValueError("this augmentation needs a draw of its own, with blur and noise")
         # the blur takes its margin from the warped surroundings, so it eats no edge
-        warped = super()._warp(images, generator, padding, margin)
-        blurred = blur(warped, uniform(self.blur, generator), margin)
-        noise = torch.randn(blurred.shape, generator=generator).to(blurred)
-        return blurred + self.noise * noise
+        place = (draw.angle, draw.scale, draw.shift, draw.mirror)
+        warped = warp(images, *place, "border", BLUR_RADIUS)
+        blurred = blur(warped, draw.blur, BLUR_RADIUS)
+        return blurred + self.noise * draw.noise.to(blurred)
 
 
 def augmented(augment: Augment, inputs: Tensor, generator: torch.Generator) -> Tensor:

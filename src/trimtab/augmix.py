@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import pi
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import affine_grid, grid_sample
 
 from trimtab.colors import autocontrast, equalize, posterize, solarize
+from trimtab.draw_first import DrawFirst
 
 SMALL_SIDE = 64
 """Images of up to this many pixels a side are shifted before mixing, larger ones are cropped."""
@@ -25,7 +27,7 @@ WARPS = 5
 
 
 @dataclass(frozen=True)
-class AugMix:
+class AugMix(DrawFirst["MixDraw"]):
     """A view of each image: shifted or cropped, then mixed with chains of changes of itself.
 
     Images are (batch, channels, height, width) in [0, 1]; each gets draws of its own.
@@ -49,38 +51,44 @@ class AugMix:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
 
-    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        """One augmented view of each image."""
-        if images.dim() != 4:
+    def draw(self, generator: torch.Generator, shape: torch.Size) -> "MixDraw":
+        if len(shape) != 4:
             raise ValueError(
                 "AugMix takes images of shape (batch, channels, height, width), got "
-                f"{tuple(images.shape)}; pass augment= with one of your own"
+                f"{tuple(shape)}; pass augment= with one of your own"
             )
-        small = max(images.shape[-2:]) <= SMALL_SIDE
-        theta = (self._shifts if small else self._crops)(images, generator)
-        views = warp_each(images.float().clamp(0, 1), theta)
-        ends = self._chain(views.repeat_interleave(self.chains, 0), generator)
-        weights = -torch.rand(len(views), self.chains, generator=generator).clamp_min(1e-12).log()
-        weights = (weights / weights.sum(1, keepdim=True)).to(views)
-        mixed = (ends.unflatten(0, (-1, self.chains)) * weights[..., None, None, None]).sum(1)
-        share = torch.rand(len(views), 1, 1, 1, generator=generator).to(views)
-        return torch.lerp(views, mixed, share).to(images.dtype)
+        small = max(shape[-2:]) <= SMALL_SIDE
+        theta = (self._shifts if small else self._crops)(shape, generator)
+        steps = self._steps(shape, generator)
+        weights = -torch.rand(shape[0], self.chains, generator=generator).clamp_min(1e-12).log()
+        weights = weights / weights.sum(1, keepdim=True)
+        share = torch.rand(shape[0], 1, 1, 1, generator=generator)
+        return MixDraw(theta, steps, weights, share)
 
-    def _shifts(self, images: Tensor, generator: torch.Generator) -> Tensor:
+    def apply(self, images: Tensor, draw: "MixDraw") -> Tensor:
+        views = warp_each(images.float().clamp(0, 1), draw.theta)
+        ends = views.repeat_interleave(self.chains, 0)
+        for step in draw.steps:
+            ends = _changed(ends, step)
+        weights = draw.weights.to(views)
+        mixed = (ends.unflatten(0, (-1, self.chains)) * weights[..., None, None, None]).sum(1)
+        return torch.lerp(views, mixed, draw.share.to(views)).to(images.dtype)
+
+    def _shifts(self, shape: torch.Size, generator: torch.Generator) -> Tensor:
         """Whole pixels either way, and a flip."""
-        count = len(images)
+        count = shape[0]
         theta = identity(count)
         theta[:, 0, 0] = signs(count, generator)
-        for axis, side in enumerate((images.shape[-1], images.shape[-2])):
+        for axis, side in enumerate((shape[-1], shape[-2])):
             most = min(self.shift, side // 4)
             pixels = torch.randint(-most, most + 1, (count,), generator=generator)
             theta[:, axis, 2] = 2 * pixels / side
         return theta
 
-    def _crops(self, images: Tensor, generator: torch.Generator) -> Tensor:
+    def _crops(self, shape: torch.Size, generator: torch.Generator) -> Tensor:
         """A box of random area, shape and place, shown in full size, and a flip."""
-        count = len(images)
-        height, width = images.shape[-2:]
+        count = shape[0]
+        height, width = shape[-2:]
         area = between(self.smallest_crop, 1.0, count, generator)
         ratio = (4 / 3) ** between(-1.0, 1.0, count, generator) * height / width
         sides = torch.stack([(area * ratio).sqrt(), (area / ratio).sqrt()]).clamp(max=1)
@@ -91,29 +99,48 @@ class AugMix:
         theta[:, :, 2] = places.T
         return theta
 
-    def _chain(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        """Each image after as many changes as its chain is long."""
-        count = len(images)
+    def _steps(self, shape: torch.Size, generator: torch.Generator) -> list["ChainStep"]:
+        """The changes of all chains of all images; shorter chains change nothing at their end."""
+        count = shape[0] * self.chains
         lengths = torch.randint(1, self.longest + 1, (count,), generator=generator)
+        steps = []
         for place in range(self.longest):
             change = torch.randint(len(PIXEL_CHANGES) + WARPS, (count,), generator=generator)
             level = between(min(0.1, self.severity), self.severity, count, generator) / 10
             kind, amount = change - len(PIXEL_CHANGES), level * signs(count, generator)
-            theta = warps(kind, amount, images.shape[-2:])
+            theta = warps(kind, amount, shape[-2:])
             change[place >= lengths] = -1
-            change, level = change.to(images.device), level.to(images)
-            images = self._changed(images, change, level, theta)
-        return images
+            steps.append(ChainStep(change, level, theta))
+        return steps
 
-    def _changed(self, images: Tensor, change: Tensor, level: Tensor, theta: Tensor) -> Tensor:
-        """Each image after the change of its number; negative numbers leave it as it is."""
-        result = images.clone()
-        for index, pixel_change in enumerate(PIXEL_CHANGES):
-            chosen = change == index
-            result[chosen] = pixel_change(images[chosen], level[chosen])
-        warped = change >= len(PIXEL_CHANGES)
-        result[warped] = warp_each(images[warped], theta[warped.cpu()])
-        return result
+
+class ChainStep(NamedTuple):
+    """One change in each chain: its number (negative for none), its level, its warp."""
+
+    change: Tensor
+    level: Tensor
+    theta: Tensor
+
+
+class MixDraw(NamedTuple):
+    """What is drawn: each image's shift or crop, the steps of its chains, how all are mixed."""
+
+    theta: Tensor
+    steps: list[ChainStep]
+    weights: Tensor
+    share: Tensor
+
+
+def _changed(images: Tensor, step: ChainStep) -> Tensor:
+    """Each image after the change of its number; negative numbers leave it as it is."""
+    change, level = step.change.to(images.device), step.level.to(images)
+    result = images.clone()
+    for index, pixel_change in enumerate(PIXEL_CHANGES):
+        chosen = change == index
+        result[chosen] = pixel_change(images[chosen], level[chosen])
+    warped = change >= len(PIXEL_CHANGES)
+    result[warped] = warp_each(images[warped], step.theta[warped.cpu()])
+    return result
 
 
 def between(low: float, high: float, count: int, generator: torch.Generator) -> Tensor:

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import conv2d, pad
 
 from trimtab.colors import brightness, contrast, grey, saturation, shift_hue
+from trimtab.draw_first import DrawFirst
 
 Range = tuple[float, float]
 Change = Callable[[Tensor, Tensor], Tensor]
@@ -16,20 +18,35 @@ JITTERS: tuple[Change, ...] = (brightness, contrast, saturation, shift_hue)
 
 
 @dataclass(frozen=True)
-class WeakView:
+class WeakView(DrawFirst[Tensor]):
     """Each image flipped or not."""
 
     flip_probability: float = 0.5
 
-    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        """Copies of the images, some of them mirrored."""
-        check_images(images)
-        flipped = chance(self.flip_probability, images, generator)
-        return torch.where(flipped.view(-1, 1, 1, 1), images.flip(-1), images)
+    def draw(self, generator: torch.Generator, shape: torch.Size) -> Tensor:
+        """Which images are mirrored, booleans of shape (batch,)."""
+        check_images(shape)
+        return chance(self.flip_probability, shape[0], generator)
+
+    def apply(self, images: Tensor, draw: Tensor) -> Tensor:
+        return flipped(images, draw)
+
+
+class StrongDraw(NamedTuple):
+    """What is drawn for each image: its changes of colour, its blur, whether it is mirrored.
+
+    ``colors`` are the order (batch, 4) and amounts (batch, 4) of changes, whether they are made and
+    whether the image becomes grey; None for images that are not of three colours.
+    """
+
+    colors: tuple[Tensor, Tensor, Tensor, Tensor] | None
+    deviations: Tensor
+    blurred: Tensor
+    mirrored: Tensor
 
 
 @dataclass(frozen=True)
-class StrongView:
+class StrongView(DrawFirst[StrongDraw]):
     """Each image jittered in colour, made grey, blurred and flipped, or not: MoCo v2's recipe.
 
     Without its random crop, which is how AdaContrast (arXiv:2204.10377) treats corrupted images.
@@ -49,51 +66,66 @@ class StrongView:
     blur_probability: float = 0.5
     flip_probability: float = 0.5
 
-    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        """Augmented copies of the images."""
-        check_images(images)
-        views = images.float().clamp(0, 1)
-        if images.shape[1] == 3:
-            views = self._color(views, generator)
-        views = self._blur(views, generator).clamp(0, 1).to(images.dtype)
-        return WeakView(self.flip_probability)(views, generator)
+    def draw(self, generator: torch.Generator, shape: torch.Size) -> StrongDraw:
+        check_images(shape)
+        count = shape[0]
+        colors = self._draw_colors(generator, count) if shape[1] == 3 else None
+        low, high = self.blur
+        deviations = low + (high - low) * torch.rand(count, generator=generator)
+        blurred = chance(self.blur_probability, count, generator)
+        mirrored = chance(self.flip_probability, count, generator)
+        return StrongDraw(colors, deviations, blurred, mirrored)
 
-    def _color(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        count = len(images)
+    def _draw_colors(
+        self, generator: torch.Generator, count: int
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         orders = torch.rand(count, len(JITTERS), generator=generator).argsort(1)
         spans = torch.tensor([self.jitter] * 3 + [self.hue])
         middles = torch.tensor([1.0, 1.0, 1.0, 0.0])
         amounts = middles + spans * (2 * torch.rand(count, len(JITTERS), generator=generator) - 1)
-        orders, amounts = orders.to(images.device), amounts.to(images)
-        jittered = chance(self.jitter_probability, images, generator)
-        for place in range(len(JITTERS)):
-            for index, change in enumerate(JITTERS):
-                amount = amounts[:, index].view(-1, 1, 1, 1)
-                chosen = jittered & (orders[:, place] == index)
-                images = changed(images, chosen, change, amount)
-        greyed = chance(self.grey_probability, images, generator)
-        return torch.where(greyed.view(-1, 1, 1, 1), grey(images).expand_as(images), images)
+        jittered = chance(self.jitter_probability, count, generator)
+        return orders, amounts, jittered, chance(self.grey_probability, count, generator)
 
-    def _blur(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        low, high = self.blur
-        deviations = low + (high - low) * torch.rand(len(images), generator=generator)
-        blurred = chance(self.blur_probability, images, generator)
-        return changed(images, blurred, blur_each, deviations.to(images))
+    def apply(self, images: Tensor, draw: StrongDraw) -> Tensor:
+        views = images.float().clamp(0, 1)
+        if draw.colors is not None:
+            views = colored(views, *draw.colors)
+        chosen = draw.blurred.to(views.device)
+        views = changed(views, chosen, blur_each, draw.deviations.to(views))
+        return flipped(views.clamp(0, 1).to(images.dtype), draw.mirrored)
 
 
-def check_images(images: Tensor) -> None:
+def colored(
+    images: Tensor, orders: Tensor, amounts: Tensor, jittered: Tensor, greyed: Tensor
+) -> Tensor:
+    """Images with their colours jittered in their order, or made grey."""
+    orders, amounts = orders.to(images.device), amounts.to(images)
+    for place in range(len(JITTERS)):
+        for index, change in enumerate(JITTERS):
+            amount = amounts[:, index].view(-1, 1, 1, 1)
+            chosen = jittered.to(images.device) & (orders[:, place] == index)
+            images = changed(images, chosen, change, amount)
+    chosen = greyed.to(images.device).view(-1, 1, 1, 1)
+    return torch.where(chosen, grey(images).expand_as(images), images)
+
+
+def flipped(images: Tensor, chosen: Tensor) -> Tensor:
+    """The images with the chosen ones mirrored."""
+    return torch.where(chosen.to(images.device).view(-1, 1, 1, 1), images.flip(-1), images)
+
+
+def check_images(shape: torch.Size) -> None:
     """Refuse what is no batch of images."""
-    if images.dim() != 4:
+    if len(shape) != 4:
         raise ValueError(
             "these views take images of shape (batch, channels, height, width), got "
-            f"{tuple(images.shape)}; pass weak= and strong= with some of your own"
+            f"{tuple(shape)}; pass weak= and strong= with some of your own"
         )
 
 
-def chance(probability: float, images: Tensor, generator: torch.Generator) -> Tensor:
-    """For each image whether something happens, shape (batch,)."""
-    drawn = torch.rand(len(images), generator=generator) < probability
-    return drawn.to(images.device)
+def chance(probability: float, count: int, generator: torch.Generator) -> Tensor:
+    """For each image whether something happens, shape (count,)."""
+    return torch.rand(count, generator=generator) < probability
 
 
 def changed(images: Tensor, chosen: Tensor, change: Change, amounts: Tensor) -> Tensor:

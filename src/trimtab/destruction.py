@@ -7,9 +7,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
+from trimtab.draw_first import DrawFirst
+
 
 @dataclass(frozen=True)
-class PatchShuffle:
+class PatchShuffle(DrawFirst[Tensor]):
     """Cut each image into ``side`` x ``side`` patches and shuffle them, each image on its own.
 
     An image whose sides do not divide is resized for it and back.
@@ -21,36 +23,43 @@ class PatchShuffle:
         if self.side < 1:
             raise ValueError(f"side must be at least 1 patch, got {self.side}")
 
-    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        """Shuffled copies of the images."""
-        _check(images)
+    def draw(self, generator: torch.Generator, shape: torch.Size) -> Tensor:
+        """The patches' order in each image, shape (batch, patches)."""
+        _check(shape)
+        return torch.rand(shape[0], self.side**2, generator=generator).argsort(1)
+
+    def apply(self, images: Tensor, draw: Tensor) -> Tensor:
         size = [max(length // self.side, 1) * self.side for length in images.shape[-2:]]
         patches = _to_patches(_resized(images, size), self.side)
-        order = torch.rand(patches.shape[:2], generator=generator).argsort(1).to(images.device)
+        order = draw.to(images.device)
         shuffled = patches[torch.arange(len(images), device=images.device)[:, None], order]
         return _resized(_from_patches(shuffled, self.side, size), list(images.shape[-2:]))
 
 
 @dataclass(frozen=True)
-class PixelShuffle:
+class PixelShuffle(DrawFirst[Tensor]):
     """Shuffle the pixels of each image, each image on its own."""
 
-    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        """Shuffled copies of the images."""
-        _check(images)
+    def draw(self, generator: torch.Generator, shape: torch.Size) -> Tensor:
+        """The pixels' order in each image, shape (batch, pixels)."""
+        _check(shape)
+        return torch.rand(shape[0], shape[2] * shape[3], generator=generator).argsort(1)
+
+    def apply(self, images: Tensor, draw: Tensor) -> Tensor:
         pixels = images.flatten(2)
-        order = torch.rand(len(images), pixels.shape[2], generator=generator).argsort(1)
-        order = order.to(images.device)[:, None].expand_as(pixels)
+        order = draw.to(images.device)[:, None].expand_as(pixels)
         return pixels.gather(2, order).view_as(images)
 
 
 @dataclass(frozen=True)
-class Occlusion:
+class Occlusion(DrawFirst[None]):
     """Cover the centre of each image, half as wide and high, with the image's mean colour."""
 
-    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        """Covered copies of the images; nothing is drawn."""
-        _check(images)
+    def draw(self, generator: torch.Generator, shape: torch.Size) -> None:
+        """Nothing is drawn."""
+        _check(shape)
+
+    def apply(self, images: Tensor, draw: None) -> Tensor:
         height, width = images.shape[-2:]
         covered = images.clone()
         rows = slice(height // 4, height // 4 + height // 2)
@@ -66,11 +75,11 @@ DESTRUCTIONS: dict[str, Callable[[], Callable[[Tensor, torch.Generator], Tensor]
 }
 
 
-def _check(images: Tensor) -> None:
-    if images.dim() != 4:
+def _check(shape: torch.Size) -> None:
+    if len(shape) != 4:
         raise ValueError(
             "this destruction takes images of shape (batch, channels, height, width), got "
-            f"{tuple(images.shape)}; give one of your own, a function of inputs and a generator"
+            f"{tuple(shape)}; give one of your own, a function of inputs and a generator"
         )
 
 

@@ -7,6 +7,7 @@ from trimtab.bench import gate, runner
 from trimtab.bench.runner import run
 
 
+@pytest.mark.slow
 def test_a_run_is_decided_by_its_spec() -> None:
     first, second = (run(tiny_spec(method="roid", scenario="mixed")) for _ in range(2))
     assert first.scores == second.scores
@@ -16,6 +17,7 @@ def test_a_run_is_decided_by_its_spec() -> None:
     assert first.cost.backwards > 0
 
 
+@pytest.mark.slow
 def test_a_run_says_which_share_of_the_parameters_it_trains() -> None:
     shares = {
         method: cost.trained_share
@@ -23,7 +25,7 @@ def test_a_run_says_which_share_of_the_parameters_it_trains() -> None:
         if (cost := run(tiny_spec(method=method)).cost) is not None
     }
     norms = 2 * (7 * 8 + 6 * 16 + 6 * 32)  # scale and shift of a ResNet-20 of width 8
-    network = runner._backbone("fashion_resnet20_gn").model
+    network = runner.backbone_of("fashion_resnet20_gn").model
     every = sum(parameter.numel() for parameter in network.parameters())
     assert shares == {"source": 0.0, "tent": norms / every, "rmt": 1.0}
 
@@ -42,6 +44,7 @@ def test_the_source_method_has_the_source_models_error_and_no_flips() -> None:
     assert scores.negative_flips == scores.positive_flips == 0
 
 
+@pytest.mark.slow
 def test_reset_each_shift_resets_at_each_domain() -> None:
     cost = run(tiny_spec(method="tent", scenario="reset_each_shift")).cost
     assert cost is not None
@@ -52,10 +55,10 @@ def test_the_wrong_normalisation_stops_a_run(monkeypatch: pytest.MonkeyPatch) ->
     from trimtab import models
 
     wrong = models.load("fashion_resnet20_bn", normalization=((0.9,) * 3, (0.05,) * 3))
-    monkeypatch.setattr(runner, "_backbone", lambda model: wrong)
-    runner._gate.cache_clear()
+    monkeypatch.setattr(runner, "backbone_of", lambda model: wrong)
+    runner.gate_of.cache_clear()
     result = run(tiny_spec(model="fashion_resnet20_bn"))
-    runner._gate.cache_clear()
+    runner.gate_of.cache_clear()
     assert result.status == "failed"
     assert result.error is not None
     assert "wrong weights or wrong normalisation?" in result.error

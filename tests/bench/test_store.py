@@ -59,6 +59,7 @@ def try_to_claim(folder: str, answers: "multiprocessing.Queue[bool]") -> None:
         answers.put(mine)
 
 
+@pytest.mark.slow
 def test_two_processes_never_hold_the_same_run(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     answers = context.Queue()

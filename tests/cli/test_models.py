@@ -33,6 +33,7 @@ def test_one_network_is_shown_in_full(capsys: pytest.CaptureFixture[str]) -> Non
         assert part in shown
 
 
+@pytest.mark.slow
 def test_a_shipped_network_passes_its_check(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "check", "fashion_resnet20_bn"]) == 0
     shown = capsys.readouterr().out

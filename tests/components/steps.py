@@ -7,7 +7,7 @@ from trimtab.core.backbone import Backbone, Prediction, Tensors
 from trimtab.core.component import Component, Start, Step
 
 
-def no_forward(inputs: Tensor, params: object = None) -> Prediction:
+def no_forward(inputs: Tensor, params: object = None, policy: object = None) -> Prediction:
     raise AssertionError("this component should need no further pass")
 
 

@@ -128,7 +128,7 @@ def test_a_long_stream_is_stored_as_by_an_obvious_version(size: int) -> None:
     uncertainty = -(p * (p + 1e-6).log()).sum(1)
     samples = list(zip(p.argmax(1).tolist(), uncertainty.tolist(), strict=True))
     expected = obvious_memory(samples, size)
-    order = rule._order(memory)
+    order = rule.order(memory)
     items = read(memory)
     found = [(items[i].label, items[i].age, int(memory["inputs"][i])) for i in order]
     assert found == expected

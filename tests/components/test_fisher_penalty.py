@@ -23,7 +23,7 @@ def begun(model: nn.Module, images: Tensor, source_data: Any, **options: Any) ->
     method = trimtab.build("tent").plus(FisherPenalty(source_data, **options))
     assert isinstance(method, Method)
     adapter = trimtab.adapt(model, method)
-    adapter.predict(images[:16])
+    adapter.begin(tuple(images.shape[1:]))
     return adapter
 
 

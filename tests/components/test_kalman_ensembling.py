@@ -39,7 +39,7 @@ def test_noise_grows_with_the_number_of_parameters_up_to_one_half() -> None:
     rule = KalmanEnsembling()
     for parameters, noise in ((19_200, 0.0025), (38_400, 0.005), (10**9, 0.5)):
         memory = {"variance": torch.zeros((), dtype=torch.float64)}
-        stays = rule._gain(parameters, memory)
+        stays = rule.gain(parameters, memory)
         assert stays == pytest.approx(max(1 - noise, 0.89))
 
 

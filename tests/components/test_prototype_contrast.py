@@ -12,7 +12,7 @@ from trimtab.core.adapter import Adapter
 
 def begun(model: nn.Module, inputs: Tensor, component: PrototypeContrast) -> Adapter:
     adapter = trimtab.adapt(model, trimtab.build("tent").plus(component))
-    adapter.predict(inputs)
+    adapter.begin(tuple(inputs.shape[1:]))
     return adapter
 
 
@@ -72,10 +72,10 @@ def test_without_source_data_the_classifiers_rows_are_prototypes(
 
 def test_the_projector_is_trained_along(model: nets.Net, images: Tensor) -> None:
     adapter = begun(model, images[:4], PrototypeContrast())
-    memory = adapter.memory["prototype_contrast"]
-    before = {name: value.detach().clone() for name, value in memory.items()}
+    before = adapter.memory["prototype_contrast"]
     adapter(images[:16])
-    moved = {name for name in memory if not torch.equal(memory[name], before[name])}
+    after = adapter.memory["prototype_contrast"]
+    moved = {name for name in after if not torch.equal(after[name], before[name])}
     assert moved == {f"projector.{n}.{p}" for n in (0, 2) for p in ("weight", "bias")}
 
 

@@ -47,9 +47,9 @@ def test_votes_equal_an_obvious_search() -> None:
     rule = PseudoLabelContrast(refine_from=0, neighbours=3, queue_size=4, bank_size=50)
     memory = new_memory(rule, features=5, classes=4)
     features, probs = torch.randn(30, 5), torch.randn(30, 4).softmax(1)
-    rule._add_to_bank(features, probs, memory)
+    rule.add_to_bank(features, probs, memory)
     asking = torch.randn(6, 5)
-    labels = rule._pseudo_labels(seen(torch.zeros(6, 4), asking), memory)
+    labels = rule.pseudo_labels(seen(torch.zeros(6, 4), asking), memory)
     for row, label in zip(asking, labels, strict=True):
         distances = [1 - torch.cosine_similarity(row, other, dim=0) for other in features]
         nearest = sorted(range(30), key=lambda i: float(distances[i]))[:3]
@@ -61,7 +61,7 @@ def test_the_oldest_entries_of_the_bank_go_first() -> None:
     memory = new_memory(rule)
     for first in (0, 3, 6):
         numbers = torch.arange(first, first + 3.0)[:, None].expand(-1, 2)
-        rule._add_to_bank(numbers, numbers, memory)
+        rule.add_to_bank(numbers, numbers, memory)
     assert memory["bank"][:, 0].tolist() == [5, 6, 7, 8, 4]
 
 

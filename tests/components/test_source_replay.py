@@ -1,6 +1,6 @@
 """Learning from source data along the stream."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 import torch
@@ -26,26 +26,27 @@ class Loader:
             yield batch
 
 
-def first_values(rule: SourceReplay, positions: range) -> list[float]:
-    return [float(rule._batch(position, 3)[0][0]) for position in positions]
+def first_values(source: Iterable[tuple[Tensor, Tensor]], numbers: Iterable[int]) -> list[float]:
+    bookmarks = SourceReplay(source).bookmarks
+    return [float(bookmarks.batch(number, 3)[0][0]) for number in numbers]
 
 
 def test_batches_come_in_order_and_begin_again() -> None:
     loader = Loader()
-    assert first_values(SourceReplay(loader), range(5)) == [0, 1, 2, 0, 1]
+    assert first_values(loader, range(5)) == [0, 1, 2, 0, 1]
     assert loader.given == 5
 
 
 def test_two_streams_read_each_batch_on_their_own() -> None:
     loader = Loader()
-    rule = SourceReplay(loader)
-    pairs = [(rule._batch(n, 3), rule._batch(n, 3)) for n in range(4)]
+    marks = SourceReplay(loader).bookmarks
+    pairs = [(marks.batch(n, 3), marks.batch(n, 3)) for n in range(4)]
     assert all(torch.equal(left[0], right[0]) for left, right in pairs)
     assert loader.given == 8  # no batch is read twice by one stream
 
 
 def test_a_stream_that_goes_on_elsewhere_finds_its_place() -> None:
-    assert first_values(SourceReplay(Loader()), range(4, 6)) == [1, 2]
+    assert first_values(Loader(), range(4, 6)) == [1, 2]
 
 
 def test_the_loss_is_the_mean_cross_entropy_of_the_source_batch_for_each_sample(
@@ -60,10 +61,23 @@ def test_the_loss_is_the_mean_cross_entropy_of_the_source_batch_for_each_sample(
 
 
 def test_source_data_that_can_be_read_once_only_is_refused() -> None:
-    rule = SourceReplay(iter(BATCHES))
-    assert first_values(rule, range(3)) == [0, 1, 2]
     with pytest.raises(ValueError, match="each time it is iterated"):
-        rule._batch(3, 3)
+        first_values(iter(BATCHES), range(4))
+
+
+def test_readers_that_wait_are_few_however_many_updates_and_streams() -> None:
+    marks = SourceReplay(Loader()).bookmarks
+    for number in range(100):
+        marks.batch(number, 3)
+    assert len(marks) == 1
+    for number in range(100):  # streams that stop there
+        marks.batch(3 * number, 3)
+    assert len(marks) == marks.MOST
+
+
+def test_a_batch_that_is_asked_for_again_is_the_same() -> None:
+    """As by a step that is taken again because it has failed."""
+    assert first_values(Loader(), [0, 1, 1, 2, 2]) == [0, 1, 1, 2, 2]
 
 
 def test_labels_out_of_range_are_refused() -> None:

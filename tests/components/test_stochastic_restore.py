@@ -40,7 +40,7 @@ def test_each_update_restores_others_and_the_memory_decides_which() -> None:
 @pytest.mark.parametrize(("side", "expected"), [(16, 0.01), (80, 0.001)])
 def test_small_images_restore_ten_times_as_often(side: int, expected: float) -> None:
     adapter = trimtab.adapt(nets.net("gn"), "tent + stochastic_restore")
-    adapter.predict(torch.rand(1, 3, side, side))
+    adapter.begin((3, side, side))
     assert adapter.memory["stochastic_restore"]["probability"] == torch.tensor(expected)
 
 

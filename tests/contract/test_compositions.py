@@ -1,4 +1,4 @@
-"""ROID's ideas fit every method that learns, and LAME's fits every method."""
+"""Every component fits every method that learns."""
 
 from typing import Any
 
@@ -7,33 +7,9 @@ import torch
 from torch import Tensor
 
 import trimtab
+from contract.recipes import component, learners, options_of, rotated
 from reference import nets
-
-SOURCE_IMAGES = torch.rand(8, 3, 16, 16, generator=torch.Generator().manual_seed(0))
-OPTIONS: dict[str, Any] = {
-    "cotta": {"views": 3},
-    "eata": {"source_data": [SOURCE_IMAGES]},
-    "memo": {"views": 3},
-}
-ADDITIONS = (
-    "certainty_diversity",
-    "source_ensembling(momentum=0.99)",
-    "prior_correction",
-    "soft_likelihood_ratio",
-    "augmentation_consistency",
-    "laplacian",
-    "periodic_reset(every=2)",
-    "recovery",
-    "temporal_prior(stored_samples=6.0)",
-    "view_temperature",
-    "cautious_updates",
-)
-
-
-def learners() -> list[str]:
-    built = {name: trimtab.build(name, **OPTIONS.get(name, {})) for name in trimtab.METHODS}
-    backbone = trimtab.Backbone(nets.net("bn"))
-    return [name for name, method in built.items() if method.start(backbone).learns]
+from trimtab.core.component import Recall
 
 
 def continued(adapter: trimtab.Adapter, other: trimtab.Adapter, images: Tensor) -> bool:
@@ -45,16 +21,25 @@ def continued(adapter: trimtab.Adapter, other: trimtab.Adapter, images: Tensor) 
     return all(torch.equal(adapter(batch), other(batch)) for batch in halves[3:6])
 
 
-@pytest.mark.parametrize("norm", ["bn", "ln"])
-@pytest.mark.parametrize("addition", ADDITIONS)
-@pytest.mark.parametrize("method", learners())
-def test_additions_compose_with_every_method_that_learns(
-    method: str, addition: str, model: nets.Net, images: Tensor
+def pairs() -> list[Any]:
+    """Every method that learns with every component; a tenth of them are quick."""
+    return [
+        pytest.param(method, addition, marks=() if (row + column) % 10 == 0 else pytest.mark.slow)
+        for row, method in enumerate(learners())
+        for column, addition in enumerate(trimtab.COMPONENTS)
+    ]
+
+
+@pytest.mark.parametrize(("method", "addition"), pairs())
+def test_every_component_composes_with_every_method_that_learns(
+    method: str, addition: str, recorded: dict[str, Tensor], images: Tensor
 ) -> None:
-    backbone, options = trimtab.Backbone(model), OPTIONS.get(method, {})
-    adapter, other = (
-        trimtab.adapt(backbone, f"{method} + {addition}", seed=seed, **options) for seed in (0, 1)
-    )
+    options, idea = options_of(method, recorded), component(addition, recorded)
+    if method == "memo" and isinstance(idea, Recall):
+        pytest.skip("each image is forgotten, so none can be recalled")
+    backbone = trimtab.Backbone(nets.trained(rotated(method, addition), recorded))
+    recipe = trimtab.build(method, **options).plus(idea)
+    adapter, other = (trimtab.adapt(backbone, recipe, seed=seed) for seed in (0, 1))
     assert continued(adapter, other, images)
     assert all(p.isfinite().all() for p in adapter.params.values())
 

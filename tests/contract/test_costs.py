@@ -12,6 +12,8 @@ from torch import Tensor
 
 import trimtab
 from reference import nets
+from trimtab.core import gradients
+from trimtab.core.attempt import Attempt
 from trimtab.core.card import Card
 from trimtab.core.component import Step
 from trimtab.functional import entropy
@@ -77,16 +79,17 @@ def test_counters_agree_with_the_card(
 ) -> None:
     options: dict[str, Any] = {"source_data": [images[:16]]} if method == "eata" else {}
     adapter = trimtab.adapt(model, method, **options)
-    adapter.predict(images[:16])  # begins the stream, which may cost passes of its own
-    kept, certain, weigh = [], [], adapter._weights
+    adapter.begin((3, 16, 16))
+    begun = adapter.counters  # to begin may cost passes of its own
+    kept, certain, weigh = [], [], gradients.weights_of
 
-    def noting(step: Step) -> Tensor:
-        weights = weigh(step)
+    def noting(attempt: Attempt, step: Step) -> Tensor:
+        weights = weigh(attempt, step)
         kept.append(int((weights > 0).sum()))
         certain.append(int((entropy(step.logits.detach()) < 0.5 * math.log(7)).sum()))
         return weights
 
-    monkeypatch.setattr(adapter, "_weights", noting)
+    monkeypatch.setattr(gradients, "weights_of", noting)
     expected = torch.zeros(2)
     for batch in images.split(16):
         kept.clear()
@@ -95,5 +98,6 @@ def test_counters_agree_with_the_card(
         seen = Seen(16, sum(kept), sum(certain), norm == "bn")
         costs = card(method).forwards, card(method).backwards
         expected += torch.tensor([float(WORDS[words(cost)](seen)) for cost in costs])
-    counters = adapter.counters
-    assert [counters.forward_samples, counters.backward_samples] == expected.tolist()
+    forwards = adapter.counters.forward_samples - begun.forward_samples
+    backwards = adapter.counters.backward_samples - begun.backward_samples
+    assert [forwards, backwards] == expected.tolist()

@@ -1,7 +1,6 @@
 """What every method owes its users, whichever it is: checked for all of them by discovery."""
 
 import copy
-import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,11 @@ import torch
 from torch import Tensor
 
 import trimtab
+from contract.recipes import NORMS, options_of
 from reference import nets
-from trimtab.core.adapter import Adapter
+from same import assert_same
 
 SIZES = (1, 2, 16)
-NORMS = ("bn", "gn", "ln")
 CASES = [(method, norm) for method in trimtab.METHODS for norm in NORMS]
 
 
@@ -32,10 +31,7 @@ def model(case: tuple[str, str], recorded: dict[str, Tensor]) -> nets.Net:
 @pytest.fixture
 def options(case: tuple[str, str], recorded: dict[str, Tensor]) -> dict[str, Any]:
     """Source data for the methods that take some, few views for those that take many."""
-    known = inspect.signature(trimtab.METHODS[case[0]]).parameters
-    source = recorded["source_x"].float() / 255
-    offered = {"source_data": [(source[:16], recorded["source_y"][:16])], "views": 3}
-    return {name: value for name, value in offered.items() if name in known}
+    return options_of(case[0], recorded)
 
 
 @pytest.fixture
@@ -47,24 +43,6 @@ def start(case: tuple[str, str], model: nets.Net, options: dict[str, Any]) -> An
 
 def batches(images: Tensor, size: int, count: int = 5) -> Iterator[Tensor]:
     return iter(images[: size * count].split(size))
-
-
-def everything(adapter: Adapter) -> dict[str, Any]:
-    """The state without the counters, for comparing."""
-    state = adapter.state_dict()
-    return {key: value for key, value in state.items() if key != "counters"}
-
-
-def assert_same(left: Any, right: Any) -> None:
-    """Bit-equal, all the way down."""
-    if isinstance(left, dict):
-        assert left.keys() == right.keys()
-        for key in left:
-            assert_same(left[key], right[key])
-    elif isinstance(left, Tensor):
-        assert torch.equal(left, right)
-    else:
-        assert left == right
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -10,7 +10,14 @@ import trimtab
 from reference import nets
 from trimtab.components.entropy import Entropy
 from trimtab.core.backbone import Tensors
-from trimtab.core.component import Objective, ParameterRule, Penalty, Step, Weighting
+from trimtab.core.component import (
+    Objective,
+    OutputRule,
+    ParameterRule,
+    Penalty,
+    Step,
+    Weighting,
+)
 from trimtab.core.method import Method
 
 UNCOUPLED = ["gn", "ln"]
@@ -232,6 +239,36 @@ def test_the_source_predicts_where_the_stream_cannot(model: nets.Net, images: Te
     torch.testing.assert_close(logits, model.eval()(images[:16]))
     assert adapter.counters.skipped_updates == 1
     assert torch.equal(adapter.memory["certainty_diversity"]["mean_probs"], memory)
+
+
+@dataclass(frozen=True)
+class Poisoned(OutputRule):
+    """Remembers something that is not finite, in place or anew, from the second batch on."""
+
+    how: str = "in place"
+
+    def new_memory(self, start: object) -> Tensors:
+        return {"value": torch.zeros(3), "batches": torch.zeros(())}
+
+    def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
+        memory["batches"].add_(1)
+        if float(memory["batches"]) > 1 and self.how == "in place":
+            memory["value"][1] = torch.nan
+        elif float(memory["batches"]) > 1:
+            memory["value"] = memory["value"] / 0
+        return logits
+
+
+@pytest.mark.parametrize("how", ["in place", "anew"])
+def test_memory_that_is_not_finite_is_never_kept(model: nets.Net, images: Tensor, how: str) -> None:
+    adapter = trimtab.adapt(model, trimtab.build("roid").plus(Poisoned(how)))
+    adapter(images[:16])
+    before = adapter.state_dict()
+    logits = adapter(images[16:32])
+    torch.testing.assert_close(logits, model.eval()(images[16:32]))
+    assert adapter.counters.skipped_updates == 1
+    assert adapter.memory["poisoned"]["value"].tolist() == [0, 0, 0]
+    assert all(torch.equal(p, before["params"][name]) for name, p in adapter.params.items())
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ def test_memory_from_a_file_keeps_the_order_that_moments_are_counted_by(
     other.load(tmp_path / "stream.safetensors")
     assert list(other.memory["prototype_contrast"]) == list(adapter.memory["prototype_contrast"])
     assert torch.equal(adapter(images[16:32]), other(images[16:32]))
-    for left, right in zip(adapter._trained(), other._trained(), strict=True):
+    for left, right in zip(adapter.state.trained(), other.state.trained(), strict=True):
         assert torch.equal(left, right)
 
 

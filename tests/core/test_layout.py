@@ -88,8 +88,20 @@ def test_channels_last_gives_the_results_of_the_plain_path(
 def test_a_network_that_needs_its_own_layout_gets_it() -> None:
     backbone = Backbone(Convolutional(by_view=True))
     adapter = trimtab.adapt(backbone, "roid")
+    shown: list[bool] = []
+    backbone.model.register_forward_pre_hook(lambda _, args: shown.append(args[0].is_contiguous()))
     assert torch.isfinite(adapter(images(8, 16))).all()
-    assert backbone._channels_last is False
+    assert shown[0] is False  # tried once, when the stream began
+    assert all(shown[1:])
+
+
+def test_a_sample_of_a_wrong_shape_decides_no_layout() -> None:
+    fresh, tried = Backbone(Convolutional()), Backbone(Convolutional())
+    tried.model.load_state_dict(fresh.model.state_dict())
+    with pytest.raises(ValueError, match="takes no samples of shape"):
+        trimtab.adapt(tried, "bn1")(torch.rand(2, 5, 16, 16))
+    batch = images(8, 16)
+    assert torch.equal(trimtab.adapt(tried, "bn1")(batch), trimtab.adapt(fresh, "bn1")(batch))
 
 
 @pytest.mark.parametrize("method", ["tent", "roid", "sar", "eta", "cotta"])

@@ -189,6 +189,7 @@ print("survived")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["", "model = model.to(memory_format=torch.channels_last)"])
 def test_group_norm_on_channels_last_images_does_not_crash(layout: str) -> None:
     script = CHANNELS_LAST.format(layout=layout)

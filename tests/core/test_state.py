@@ -23,7 +23,7 @@ def saved(tmp_path: Path, recorded: dict[str, Tensor], images: Tensor) -> Path:
 
 def test_the_manifest_can_be_read_by_people_and_programs(saved: Path) -> None:
     manifest = trimtab.read_manifest(saved)
-    assert json.loads(saved.with_suffix(".json").read_text()) == manifest
+    assert json.loads(Path(f"{saved}.json").read_text()) == manifest
     assert manifest["trimtab"] == trimtab.__version__
     assert manifest["counters"]["samples"] == 16
     assert "SoftLikelihoodRatio" in manifest["made_by"]["method"]

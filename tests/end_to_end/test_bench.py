@@ -7,9 +7,13 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from bench.stores import write_suite
 from trimtab.bench.result import RunResult
 from trimtab.bench.store import RunStore
+
+pytestmark = pytest.mark.slow
 
 Outcomes = dict[str, tuple[object, object]]
 

@@ -7,6 +7,10 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 
 def command(store: Path) -> list[str]:
     words = ["reproduce", "generalization", "--quick", "--images", "10", "--batch-size", "8"]

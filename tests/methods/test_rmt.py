@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 import trimtab
+from core.attempts import attempt_of
 from reference import nets
 from trimtab.core.source_data import SourceData
 
@@ -29,8 +30,10 @@ def test_outputs_are_the_sum_of_both_networks_logits_before_the_update(
     student = {name: value.detach().clone() for name, value in adapter.params.items()}
     teacher = {name: value.clone() for name, value in adapter.memory["mean_teacher"].items()}
     with torch.no_grad():
+        attempt = attempt_of(adapter)
         both = [
-            adapter._forward_again(images[16:32], params).logits for params in (student, teacher)
+            attempt.learner.further_pass(attempt, images[16:32], params).logits
+            for params in (student, teacher)
         ]
     assert not torch.equal(*both)
     torch.testing.assert_close(adapter(images[16:32]), both[0] + both[1], rtol=0, atol=1e-5)
@@ -78,7 +81,7 @@ def test_a_reset_returns_to_the_warmed_up_networks(
     model: nets.Net, images: Tensor, source: SourceData
 ) -> None:
     adapter = trimtab.adapt(model, "rmt", source_data=source, warm_up_samples=100, lr=0.01)
-    adapter.predict(images[:16])  # begins the stream
+    adapter.begin((3, 16, 16))
     warmed = {name: param.detach().clone() for name, param in adapter.params.items()}
     first = [adapter(batch) for batch in images.split(16)]
     assert all(not torch.equal(adapter.params[name], value) for name, value in warmed.items())

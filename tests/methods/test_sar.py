@@ -7,10 +7,11 @@ import torch
 from torch import Tensor, nn
 
 import trimtab
+from core.attempts import attempt_of
 from reference import nets
 from trimtab.core.norm import SOURCE
 from trimtab.functional import entropy
-from trimtab.methods.sar import SharpnessAwareAdapter
+from trimtab.methods.sar import reliable_gradients
 
 
 def velocities(adapter: trimtab.Adapter) -> dict[str, Tensor]:
@@ -116,14 +117,14 @@ def test_a_penalty_counts_in_full_when_fewer_samples_stay_reliable(
 ) -> None:
     penalty = trimtab.build("eata", source_data=[images[:16]], fisher_weight=5.0).components[2]
     adapter = trimtab.adapt(model, trimtab.build("sar", max_entropy=1e-9).plus(penalty))
-    assert isinstance(adapter, SharpnessAwareAdapter)
-    adapter.predict(images[:16])
+    adapter.begin((3, 16, 16))
     with torch.no_grad():
         for param in adapter.params.values():
             param += 0.1
-    step = adapter._step(images[:16], adapter._forward_in_parts(images[:16], SOURCE))
-    adapter._reliable_gradients(step, torch.ones(16), 16)  # all count, none is reliable any more
-    for name, param in adapter.params.items():
+    attempt = attempt_of(adapter)
+    step = attempt.step(images[:16], attempt.forward_in_parts(images[:16], SOURCE))
+    reliable_gradients(attempt, step, torch.ones(16), 16)  # all count, none is reliable any more
+    for name, param in attempt.state.params.items():
         price = adapter.memory["fisher_penalty"][name]
         torch.testing.assert_close(param.grad, 2 * price * (param.detach() - adapter.source[name]))
 

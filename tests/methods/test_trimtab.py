@@ -1,11 +1,14 @@
 """The preset, from end to end."""
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 import trimtab
 from reference import nets
+from trimtab import models
+from trimtab.streams.embedded import load
 
 
 def test_it_learns_what_roid_learns_where_there_is_no_batch_norm(
@@ -41,16 +44,33 @@ def test_single_samples_leave_a_batch_norm_network_near_its_source(
     assert sum(same) > 0.8 * len(same)
 
 
-def test_late_batch_norms_trust_independent_samples_more_than_correlated_ones(
-    recorded: dict[str, Tensor], images: Tensor
-) -> None:
-    adapter = trimtab.adapt(nets.trained("bn", recorded), "trimtab")
-    adapter(images[:16])
-    weights = []
-    for likeliest in (0, -1):
-        adapter.memory["temporal_prior"]["log_likelihoods"].zero_()[likeliest] = 50
-        weights.append(adapter._norm_for(64).late_share)
-    assert 0 < 2 * weights[1] < weights[0] < 1
+def test_another_prior_leaves_the_adaptive_norm_on() -> None:
+    names = [c.name for c in trimtab.build("trimtab + temporal_prior(caution=0)").components]
+    assert names == [c.name for c in trimtab.build("trimtab").components]
+    assert "adaptive_norm" in names
+
+
+def test_it_says_what_it_believes(model: nets.Net, images: Tensor) -> None:
+    adapter = trimtab.adapt(model, "trimtab")
+    assert adapter.beliefs == {}
+    adapter(images[:32])
+    assert adapter.beliefs["view_temperature"]["temperature"] > 0
+    assert 0 <= adapter.beliefs["temporal_prior"]["trust"] <= 1
+    assert ("adaptive_norm" in adapter.beliefs) == adapter.backbone.has_batch_norm
+    assert trimtab.adapt(model, "tent").beliefs == {}
+
+
+@pytest.mark.slow
+def test_whole_batches_of_one_class_do_not_lock_a_batch_norm_network_in() -> None:
+    data, backbone = load(), models.load("fashion_resnet20_bn")
+    adapter = trimtab.adapt(backbone, "trimtab")
+    right = []
+    for label in (5, 5, 5, 5, 8, 8, 8, 1, 1, 1):  # whole batches, several of each
+        chosen = np.flatnonzero(data.labels == label)[len(right) % 4 * 64 :][:64]
+        inputs = torch.from_numpy(data.images[chosen]).permute(0, 3, 1, 2) / 255
+        right.append(float((adapter(inputs).argmax(1) == label).float().mean()))
+    assert adapter.beliefs["adaptive_norm"]["late_share"] == 0
+    assert min(right[4:]) > 0.8
 
 
 @pytest.mark.parametrize("switch", ["temperature", "prior", "adaptive_norm", "cautious"])

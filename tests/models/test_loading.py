@@ -74,12 +74,16 @@ def test_loads_a_users_file(tmp_path: Path) -> None:
 
 
 def test_translates_the_other_spelling_of_wide_resnets(tmp_path: Path) -> None:
-    state = models.MODELS["wrn40_2"].make(10).state_dict()
+    source = models.MODELS["wrn40_2"].make(10)
+    state = source.state_dict()
     spelled = {
         name.replace("convShortcut", "conv_shortcut"): value for name, value in state.items()
     }
+    assert spelled.keys() != state.keys()
     save_file(spelled, tmp_path / "w")
-    models.build("wrn40_2", weights=tmp_path / "w")
+    model = models.build("wrn40_2", weights=tmp_path / "w")
+    pairs = zip(model.parameters(), source.parameters(), strict=True)
+    assert all(torch.equal(loaded, written) for loaded, written in pairs)
 
 
 def test_a_file_of_other_shapes_names_itself_and_the_mismatch(tmp_path: Path) -> None:

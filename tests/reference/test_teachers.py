@@ -35,7 +35,7 @@ def started(method: str, norm: str, recorded: dict[str, Tensor]) -> Adapter:
 
 def take_recorded_projector(adapter: Adapter, norm: str, recorded: dict[str, Tensor]) -> None:
     """A random projector was recorded along; it takes the place of the stream's own."""
-    adapter.predict(nets.images(recorded)[0])  # the stream begins, and learns nothing yet
+    adapter.begin(tuple(nets.images(recorded).shape[2:]))
     prefix = f"{norm}/rmt/projector/"
     memory = adapter.memory["prototype_contrast"]
     with torch.no_grad():

@@ -34,6 +34,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("store")
 
 
+@pytest.mark.slow
+@pytest.mark.xdist_group("experiments")  # which share a store, and so runs
 @pytest.mark.parametrize("name", [*reproduce.NAMES, *reproduce.OWN])
 def test_an_experiment_runs_makes_its_page_and_is_not_done_twice(
     name: str, store: Path, capsys: pytest.CaptureFixture[str]

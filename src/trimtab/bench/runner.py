@@ -45,11 +45,11 @@ def run(spec: RunSpec, progress: Progress = lambda done, total: None) -> RunResu
 
 
 def _measure(spec: RunSpec, progress: Progress) -> tuple[Scores, Cost]:
-    backbone = _backbone(spec.model)
+    backbone = backbone_of(spec.model)
     if spec.weights not in (None, models.fingerprint(spec.model)):
         raise gate.GateError(f"{spec.model} no longer has the weights {spec.weights}")
     images = _images(spec.data)
-    _gate(spec.model, spec.data)
+    gate_of(spec.model, spec.data)
     stream = streams.scenario(spec.scenario).stream(
         images,
         seed=spec.seed,
@@ -151,7 +151,7 @@ def _clean(images: Any) -> LabelledImages | None:
 
 
 @cache
-def _backbone(model: str) -> Backbone:
+def backbone_of(model: str) -> Backbone:
     return models.load(model)
 
 
@@ -161,6 +161,6 @@ def _images(data: str) -> Any:
 
 
 @cache
-def _gate(model: str, data: str) -> float | None:
+def gate_of(model: str, data: str) -> float | None:
     clean = _clean(_images(data))
-    return None if clean is None else gate.check(model, _backbone(model), data, clean)
+    return None if clean is None else gate.check(model, backbone_of(model), data, clean)

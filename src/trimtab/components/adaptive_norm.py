@@ -21,7 +21,7 @@ WITNESS_SAMPLES = 24
 OPENS, CLOSES = 0.75, 0.68
 """Shares of the classes that as many independent samples would show."""
 EARLY_WEIGHT = 0.5
-"""Weight of a batch's statistics in the first half of the batch norms while the later are stored."""
+"""Weight of a batch's statistics in the first half while the later half uses stored ones."""
 STARTLED = 4.0
 """Standard errors by which confidence falls that call for a witness at once."""
 CONFIDENCE_SAMPLES = 512.0

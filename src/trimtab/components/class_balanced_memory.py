@@ -71,7 +71,7 @@ class ClassBalancedMemory(Recall, Weighting):
             self._take(Item(label, value, 0, arrived), sample, probs.shape[1], memory)
             memory["arrived"] = torch.tensor(arrived)
             if arrived % (self.samples_per_update or self.size) == 0:
-                yield memory["inputs"][self._order(memory)]
+                yield memory["inputs"][self.order(memory)]
 
     def _take(self, new: Item, sample: Tensor, classes: int, memory: Tensors) -> None:
         items = read(memory)
@@ -105,14 +105,14 @@ class ClassBalancedMemory(Recall, Weighting):
         uncertainty = item.uncertainty / max(log(classes), 1e-12)
         return self.timeliness_weight * timeliness + self.uncertainty_weight * uncertainty
 
-    def _order(self, memory: Tensors) -> list[int]:
+    def order(self, memory: Tensors) -> list[int]:
         """The places in use, by class and then by arrival."""
         stored = [(i.label, i.arrival, p) for p, i in enumerate(read(memory)) if i.label >= 0]
         return [place for _, _, place in sorted(stored)]
 
     def weights(self, step: Step, memory: Tensors) -> Tensor:
         """From a half, down with the age of each stored sample."""
-        ages = memory["items"][self._order(memory), 2].to(step.logits)
+        ages = memory["items"][self.order(memory), 2].to(step.logits)
         return torch.sigmoid(-ages / self.size)
 
 

@@ -1,6 +1,6 @@
 """Keep the weights that the source task needs (EATA, arXiv:2204.02610)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import torch
@@ -10,9 +10,8 @@ from torch.nn.functional import cross_entropy
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Penalty, Start
 from trimtab.core.optimizer import is_small
+from trimtab.core.source_data import SourceInputs, unlabelled
 from trimtab.functional import full_copy
-
-SourceData = Iterable[Tensor | Sequence[Tensor]]
 
 SMALL_IMAGE_WEIGHT, LARGE_IMAGE_WEIGHT = 1.0, 2000.0
 
@@ -30,7 +29,7 @@ class FisherPenalty(Penalty):
         samples: Read batches until they hold this many.
     """
 
-    source_data: SourceData | None = field(default=None, compare=False, repr=False)
+    source_data: SourceInputs | None = field(default=None, compare=False, repr=False)
     weight: float | None = None
     samples: int = 2000
 
@@ -60,15 +59,8 @@ class FisherPenalty(Penalty):
     def _batches(self, start: Start) -> Iterator[Tensor]:
         assert self.source_data is not None
         count = 0
-        for batch in self.source_data:
-            inputs = batch if isinstance(batch, Tensor) else batch[0]
-            if tuple(inputs.shape[1:]) != start.sample_shape:
-                expected = ", ".join(str(size) for size in ("batch", *start.sample_shape))
-                raise ValueError(
-                    f"source_data must give inputs of shape ({expected}), as the stream has, got "
-                    f"{tuple(inputs.shape)}"
-                )
-            yield inputs.to(start.device)
+        for inputs in unlabelled(self.source_data, start.sample_shape):
+            yield inputs.to(start.device, start.backbone.dtype)
             count += len(inputs)
             if count >= self.samples:
                 return
@@ -87,13 +79,9 @@ def fisher_information(start: Start, batches: Iterable[Tensor]) -> Tensors:
         count += 1
         with torch.enable_grad():
             logits = start.forward(inputs, params).logits
-            loss = cross_entropy(logits, logits.argmax(1))
-            grads = torch.autograd.grad(loss, list(params.values()), materialize_grads=True)
-        for name, grad in zip(params, grads, strict=True):
-            totals[name] += grad.square()
-    if not count:
-        raise ValueError(
-            "source_data must hold at least one batch, got none; an iterator can be read only "
-            "once, so give a list or a loader"
-        )
+            start.backward(cross_entropy(logits, logits.argmax(1)))
+        for name, param in params.items():
+            if param.grad is not None:
+                totals[name] += param.grad.square()
+            param.grad = None
     return {name: total / count for name, total in totals.items()}

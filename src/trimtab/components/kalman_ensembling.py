@@ -43,14 +43,14 @@ class KalmanEnsembling(ParameterRule):
         return {**hidden, "variance": variance}
 
     def after_update(self, params: Tensors, source: Tensors, memory: Tensors) -> None:
-        stays = self._gain(sum(param.numel() for param in params.values()), memory)
+        stays = self.gain(sum(param.numel() for param in params.values()), memory)
         for name, param in params.items():
             hidden = memory[f"hidden.{name}"]
             hidden.lerp_(source[name].to(hidden.dtype), 1 - self.source_momentum)
             hidden.lerp_(param.to(hidden.dtype), 1 - stays)
             param.lerp_(hidden.to(param.dtype), 1 - self.momentum)
 
-    def _gain(self, parameters: int, memory: Tensors) -> float:
+    def gain(self, parameters: int, memory: Tensors) -> float:
         """Share of the hidden model that stays; moves its variance on."""
         # One half at most: what is missing to 1 is the noise of the sight, which must not vanish.
         noise = min(self.noise * parameters / PARAMETERS_OF_VIT_B, 0.5)

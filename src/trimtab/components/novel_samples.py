@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import torch
 from torch import Tensor
@@ -33,6 +34,8 @@ class NovelSamples(Weighting):
     max_entropy: float = 0.4
     max_similarity: float | None = None
     momentum: float = 0.9
+
+    later_memory = MappingProxyType({"mean_probs": ("classes",)})
 
     def __post_init__(self) -> None:
         if not self.max_entropy > 0:

@@ -42,6 +42,8 @@ class PseudoLabelContrast(Objective, ParameterRule):
     refine_from: int = 1024
     strong: Augment | None = None
 
+    varying_memory = frozenset({"waiting_keys"})
+
     def __post_init__(self) -> None:
         if not 0 <= self.momentum <= 1:
             raise ValueError(f"momentum must lie in [0, 1], got {self.momentum}")
@@ -92,7 +94,7 @@ class PseudoLabelContrast(Objective, ParameterRule):
         """
         if key.features is None or banked.features is None:
             raise ValueError("pseudo_label_contrast needs the network's features, got none")
-        labels = self._pseudo_labels(step, memory)
+        labels = self.pseudo_labels(step, memory)
         keys = normalize(key.features, dim=1).to(memory["queue"])
         # The queue takes keys in one step late: those of a sample are no negatives of its own
         # batch, while the places they will take bear its label already.
@@ -102,10 +104,10 @@ class PseudoLabelContrast(Objective, ParameterRule):
         memory["queue_labels"][places(queued, newest, self.queue_size)] = labels[-newest:]
         memory["waiting_keys"] = keys[-newest:].clone()
         memory["queued"] = torch.tensor(queued + newest)
-        self._add_to_bank(banked.features, banked.logits.softmax(1), memory)
+        self.add_to_bank(banked.features, banked.logits.softmax(1), memory)
         return {"labels": labels, "keys": keys}
 
-    def _pseudo_labels(self, step: Step, memory: Tensors) -> Tensor:
+    def pseudo_labels(self, step: Step, memory: Tensors) -> Tensor:
         seen = min(int(memory["seen"]), self.bank_size)
         if int(memory["seen"]) < self.refine_from or not seen:
             return step.logits.argmax(1)
@@ -114,7 +116,7 @@ class PseudoLabelContrast(Objective, ParameterRule):
         nearest = similarity.topk(min(self.neighbours, seen), 1).indices
         return memory["bank_probs"][nearest].mean(1).argmax(1)
 
-    def _add_to_bank(self, features: Tensor, probs: Tensor, memory: Tensors) -> None:
+    def add_to_bank(self, features: Tensor, probs: Tensor, memory: Tensors) -> None:
         newest, seen = min(len(features), self.bank_size), int(memory["seen"])
         slots = places(seen, newest, self.bank_size)
         memory["bank"][slots] = features[-newest:].to(memory["bank"])

@@ -1,6 +1,7 @@
 """Go back to the source when the loss is too good to be true (SAR, arXiv:2302.12400)."""
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import torch
 from torch import Tensor
@@ -23,6 +24,8 @@ class Recovery(ParameterRule):
 
     min_loss: float = 0.2
     momentum: float = 0.9
+
+    later_memory = MappingProxyType({"mean_loss": ()})
 
     def __post_init__(self) -> None:
         if not 0 <= self.momentum <= 1:

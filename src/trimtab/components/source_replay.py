@@ -1,8 +1,6 @@
 """Keep learning from labelled source data along the stream (RMT, arXiv:2211.13081)."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 
 import torch
 from torch import Tensor
@@ -10,9 +8,7 @@ from torch.nn.functional import cross_entropy
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Objective, Start, Step
-from trimtab.core.source_data import SourceData, endless
-
-Reader = Iterator[tuple[Tensor, Tensor]]
+from trimtab.core.source_data import Bookmarks, SourceData
 
 
 @dataclass(frozen=True)
@@ -27,9 +23,10 @@ class SourceReplay(Objective):
     """
 
     source_data: SourceData = field(compare=False)
-    _readers: dict[int, list[Reader]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    bookmarks: Bookmarks = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bookmarks", Bookmarks(self.source_data))
 
     def new_memory(self, start: Start) -> Tensors:
         """How many batches the stream has read."""
@@ -38,16 +35,6 @@ class SourceReplay(Objective):
     def loss(self, step: Step, memory: Tensors) -> Tensor:
         position = int(memory["batches_read"])
         memory["batches_read"] = torch.tensor(position + 1)
-        inputs, labels = self._batch(position, step.logits.shape[1])
+        inputs, labels = self.bookmarks.batch(position, step.logits.shape[1])
         logits = step.forward(inputs.to(step.inputs)).logits
         return cross_entropy(logits, labels.to(logits.device)).expand(len(step.inputs))
-
-    def _batch(self, position: int, classes: int) -> tuple[Tensor, Tensor]:
-        """The batch of this number, from a reader that stands there or from a new one."""
-        waiting = self._readers.get(position)
-        if waiting:
-            reader = waiting.pop()
-        else:
-            reader = islice(endless(self.source_data, classes), position, None)
-        self._readers.setdefault(position + 1, []).append(reader)
-        return next(reader)

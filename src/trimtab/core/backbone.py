@@ -4,7 +4,7 @@ import copy
 import hashlib
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -97,6 +97,10 @@ class Fingerprint:
     model: str
     layout: str
     values: str
+
+    def words(self) -> dict[str, str]:
+        """By what a reader of a saved state calls them."""
+        return {f"backbone's {name}": value for name, value in asdict(self).items()}
 
 
 class Backbone:
@@ -224,12 +228,18 @@ class Backbone:
     def _choose_layout(self, inputs: Tensor) -> None:
         """Channels last where that is faster and the network lets it be."""
         self._channels_last = layout.prefers_channels_last(self.model, self.device)
-        if self._channels_last:
-            try:
-                with torch.no_grad():
-                    self(inputs)
-            except RuntimeError:  # it flattens with view(), say
-                self._channels_last = False
+        if self._channels_last and not self._takes(inputs):
+            self._channels_last = False  # it flattens with view(), say
+            if not self._takes(inputs):
+                self._channels_last = None  # a sample of a wrong shape says nothing about layouts
+
+    def _takes(self, inputs: Tensor) -> bool:
+        try:
+            with torch.no_grad():
+                self(inputs)
+        except RuntimeError:
+            return False
+        return True
 
     def _find_classifier(self, inputs: Tensor) -> None:
         """Watch the last linear layer to run, whatever the architecture calls it."""

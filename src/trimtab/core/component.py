@@ -6,9 +6,10 @@ listed. A component that plays several roles inherits from several classes and h
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from types import MappingProxyType
+from typing import ClassVar, Protocol
 
 import torch
 from torch import Tensor
@@ -41,6 +42,8 @@ class Start:
     device: torch.device
     forward: Forward
     generator: torch.Generator
+    backward: Callable[[Tensor], None] = Tensor.backward
+    """Adds a loss's gradients to those of the tensors it came from."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +97,17 @@ class Component:
         """The class's name as a word of a spec: ``SourceEnsembling`` is ``source_ensembling``."""
         return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
 
+    varying_memory: ClassVar[frozenset[str]] = frozenset()
+    """Names of memory tensors whose first dimension changes along a stream."""
+    later_memory: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
+    """Memory tensors that come and go, by name: their shape, in which ``"classes"`` is a size."""
+
     def new_memory(self, start: Start) -> Tensors:
         """Tensors to carry along a stream; a reset comes back to these.
 
-        A tensor that requires a gradient is trained along with the stream's parameters.
+        Their names, shapes and types stay, but for ``varying_memory`` and ``later_memory``, so
+        that a saved state can be checked. A tensor that requires a gradient is trained along with
+        the stream's parameters.
         """
         return {}
 

@@ -1,9 +1,10 @@
 """Refuse a batch that a stream cannot take, before anything changes."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from trimtab.core.backbone import Backbone
+from trimtab.core.finite import is_finite
 
 
 def check(inputs: Tensor, backbone: Backbone, sample_shape: tuple[int, ...] | None) -> None:
@@ -12,8 +13,7 @@ def check(inputs: Tensor, backbone: Backbone, sample_shape: tuple[int, ...] | No
     Args:
         sample_shape: Shape of the stream's samples; None before the first batch.
     """
-    if not isinstance(inputs, Tensor):
-        raise ValueError(f"inputs must be a tensor, got {type(inputs).__name__}")
+    _check_kind(inputs)
     if inputs.dim() < 2 or len(inputs) == 0:
         shape = tuple(inputs.shape)
         raise ValueError(f"inputs must be a batch of at least one sample, got shape {shape}")
@@ -23,11 +23,26 @@ def check(inputs: Tensor, backbone: Backbone, sample_shape: tuple[int, ...] | No
     _check_type(inputs, backbone)
     if inputs.device != backbone.device:
         raise ValueError(f"inputs must be on {backbone.device}, got {inputs.device}")
-    if not bool(torch.isfinite(inputs).all()):
+    if not is_finite(inputs):
         bad = int((~torch.isfinite(inputs)).flatten(1).any(1).sum())
         raise ValueError(
             f"inputs must be finite, got {bad} of {len(inputs)} samples with NaN or inf"
         )
+
+
+def _check_kind(inputs: Tensor) -> None:
+    """Plain dense tensors with values, and nothing that only looks like one."""
+    if not isinstance(inputs, Tensor):
+        raise ValueError(f"inputs must be a tensor, got {type(inputs).__name__}")
+    if type(inputs) not in (Tensor, nn.Parameter):
+        name = type(inputs).__name__
+        raise ValueError(
+            f"inputs must be a plain tensor, got {name}; use .as_subclass(torch.Tensor)"
+        )
+    if inputs.is_meta:
+        raise ValueError("inputs must have values, got a meta tensor, which has none")
+    if inputs.layout != torch.strided:
+        raise ValueError(f"inputs must be dense, got {inputs.layout}; use .to_dense()")
 
 
 def _check_type(inputs: Tensor, backbone: Backbone) -> None:

@@ -14,7 +14,8 @@ from trimtab.core.backbone import (
     Tensors,
     in_norm_layers,
 )
-from trimtab.core.component import Component
+from trimtab.core.component import Component, Objective
+from trimtab.core.learner import Learner
 from trimtab.core.norm import BATCH, NormPolicy
 from trimtab.core.optimizer import OptimizerChoice
 
@@ -23,17 +24,26 @@ Role = TypeVar("Role", bound=Component)
 
 @dataclass(frozen=True)
 class Method:
-    """A recipe for adaptation; ``start`` makes a stream of it."""
+    """A recipe for adaptation; ``start`` makes a stream of it.
+
+    Args:
+        components: The ideas; rules run in this order.
+        norm: Which statistics batch norms use.
+        trains: Which parameters are trained, where there is something to minimise.
+        learner: What a step does with all this; methods with a loop of their own have another.
+    """
 
     components: tuple[Component, ...] = ()
     norm: NormPolicy = BATCH
     trains: ParameterFilter | PositionFilter = in_norm_layers
     optimizer: OptimizerChoice = field(default_factory=OptimizerChoice)
+    learner: Learner = field(default_factory=Learner)
 
     def __post_init__(self) -> None:
         names = [component.name for component in self.components]
         if len(set(names)) < len(names):
             raise ValueError(f"components must have different names, got {names}")
+        self.learner.check(self)
 
     def plus(self, *components: Component) -> "Method":
         """The same recipe with these components too; one of a name already there replaces it."""
@@ -44,6 +54,11 @@ class Method:
     def playing(self, role: type[Role]) -> list[Role]:
         """The components that play a role, in their order."""
         return [component for component in self.components if isinstance(component, role)]
+
+    @property
+    def learns(self) -> bool:
+        """Whether there is something to minimise."""
+        return any(isinstance(component, Objective) for component in self.components)
 
     def source_params(self, backbone: Backbone) -> Tensors:
         """Source values of what this method trains in a backbone."""
@@ -58,7 +73,7 @@ class Method:
         return params
 
     def start(self, backbone: Backbone, **options: Any) -> Adapter:
-        """A fresh stream. A method with a loop of its own returns its own kind of adapter."""
+        """A fresh stream."""
         return Adapter(backbone, self, **options)
 
     @property

@@ -13,6 +13,10 @@ SMALL_IMAGE_SIDE = 64
 """Images of up to this many pixels a side are small: the literature adapts them with Adam."""
 
 
+Moments = dict[int, dict[str, Tensor]]
+"""What an optimiser remembers of each tensor, by its place."""
+
+
 @dataclass(frozen=True)
 class OptimizerChoice:
     """Adam for images of up to 64 px a side, SGD for larger ones, unless a kind is given.
@@ -42,13 +46,50 @@ class OptimizerChoice:
         if self.lr is not None and not self.lr >= 0:
             raise ValueError(f"lr must be 0 or more, got {self.lr}")
 
+    def step(
+        self, trained: list[Tensor], moments: Moments, sample_shape: tuple[int, ...], rate: float
+    ) -> Moments:
+        """Move tensors along their gradients, in place; what to remember until the next step.
+
+        Args:
+            moments: What the step before has returned; it stays as it is.
+            rate: Factor on the learning rate.
+        """
+        optimizer = self.bound(trained, _copied(moments), sample_shape)
+        for group in optimizer.param_groups if rate != 1 else []:
+            group["lr"] *= rate
+        optimizer.step()
+        return {
+            place: {name: value for name, value in optimizer.state[t].items() if value is not None}
+            for place, t in enumerate(trained)
+            if optimizer.state.get(t)
+        }
+
+    def bound(
+        self, trained: list[Tensor], moments: Moments, sample_shape: tuple[int, ...]
+    ) -> torch.optim.Optimizer:
+        """An optimiser of these tensors that goes on with these moments."""
+        optimizer = self.build(trained, sample_shape)
+        for place, values in moments.items():
+            optimizer.state[trained[place]] = values
+        return optimizer
+
+    def slots(self, tensor: Tensor, sample_shape: tuple[int, ...]) -> dict[str, Tensor]:
+        """What the optimiser remembers of a tensor, with its shapes and types."""
+        blank = torch.zeros_like(tensor, requires_grad=False)
+        if self._kind(sample_shape) == "adam":
+            return {"step": torch.tensor(0.0), "exp_avg": blank, "exp_avg_sq": blank}
+        return {"momentum_buffer": blank} if self.momentum else {}
+
+    def _kind(self, sample_shape: tuple[int, ...]) -> Kind:
+        return self.kind or ("adam" if is_small(sample_shape) else "sgd")
+
     def build(
         self, params: Iterable[Tensor], sample_shape: tuple[int, ...]
     ) -> torch.optim.Optimizer:
         """A fresh optimiser for samples of this shape."""
-        kind = self.kind or ("adam" if is_small(sample_shape) else "sgd")
         decay = self.weight_decay
-        if kind == "adam":
+        if self._kind(sample_shape) == "adam":
             lr = self.adam_lr if self.lr is None else self.lr
             betas = (self.momentum, 0.999)
             return torch.optim.Adam(params, lr=lr, betas=betas, weight_decay=decay, foreach=True)
@@ -63,6 +104,29 @@ class OptimizerChoice:
             weight_decay=decay,
             foreach=True,
         )
+
+
+def _copied(moments: Moments) -> Moments:
+    """Copies in few operations, however many tensors there are."""
+    names = sorted({name for values in moments.values() for name in values})
+    copies: Moments = {place: {} for place in moments}
+    for name in names:
+        places = [place for place, values in moments.items() if name in values]
+        for place, copy in zip(places, _together([moments[p][name] for p in places]), strict=True):
+            copies[place][name] = copy
+    return copies
+
+
+def _together(tensors: list[Tensor]) -> list[Tensor]:
+    """Copies; those of tensors of one shape are parts of one block of memory."""
+    shapes: dict[torch.Size, list[int]] = {}
+    for place, tensor in enumerate(tensors):
+        shapes.setdefault(tensor.shape, []).append(place)
+    copies: dict[int, Tensor] = {}
+    for places in shapes.values():
+        block = torch.stack([tensors[place] for place in places])
+        copies |= dict(zip(places, block.unbind(), strict=True))
+    return [copies[place] for place in range(len(tensors))]
 
 
 def is_small(sample_shape: tuple[int, ...]) -> bool:

@@ -1,160 +1,148 @@
-"""A stream's state as a dictionary and as a file: everything that decides its future."""
+"""All that changes along one stream, as data: it can be copied, compared, saved and put back."""
 
 from __future__ import annotations
 
-import json
-import os
-import time
-from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
 
-import safetensors
-import safetensors.torch
 import torch
+from torch import Tensor
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.counters import Counters
-from trimtab.core.files import write_whole
-from trimtab.version import __version__
+from trimtab.core.pace import Pace
+from trimtab.core.plausible import Shown
+from trimtab.core.window import Window
 
-if TYPE_CHECKING:
-    from trimtab.core.adapter import Adapter
-
-MANIFEST = "trimtab"
-"""Key of the manifest in the file's metadata."""
-
-GROUPS = {"params": 1, "statistics": 1, "window": 1, "memory": 2, "optimizer": 2}
-"""Groups of tensors, and how many names lead to one."""
+Memory = dict[str, Tensors]
+"""Each component's tensors, by the component's name."""
 
 
-@torch.inference_mode(False)
-def capture(adapter: Adapter) -> dict[str, Any]:
-    """All that decides the next predictions, as copies."""
-    slots = adapter.optimizer.state_dict()["state"] if adapter.optimizer else {}
-    optimizer = {
-        str(index): {key: value for key, value in values.items() if value is not None}
-        for index, values in slots.items()
-    }
+@dataclass
+class StreamState:
+    """Everything that decides the future of a stream.
+
+    Steps replace ``params``, ``statistics`` and ``moments`` by new tensors and never write into
+    them, so a draft shares these; components do write into their memory, so a draft copies that.
+
+    Args:
+        params: The trained parameters, by their full name in the model.
+        statistics: Stored means and variances of batch norms, by their full name.
+        generator: Decides all that is random from here on.
+        shown: The range of values that the stream has shown.
+        sample_shape: Shape of one input; None until the first batch has come.
+        moments: What the optimiser remembers of each trained tensor, by its place.
+    """
+
+    seed: int
+    params: Tensors
+    statistics: Tensors
+    generator: torch.Generator
+    window: Window
+    pace: Pace
+    shown: Shown = field(default_factory=Shown)
+    counters: Counters = field(default_factory=Counters)
+    sample_shape: tuple[int, ...] | None = None
+    memory: Memory = field(default_factory=dict)
+    moments: dict[int, Tensors] = field(default_factory=dict)
+
+    def places(self) -> list[tuple[Tensors, str, Tensor]]:
+        """Where the trained tensors are: the stream's parameters, then what components train."""
+        return [
+            (tensors, name, tensor)
+            for tensors in (self.params, *self.memory.values())
+            for name, tensor in tensors.items()
+            if tensor.requires_grad
+        ]
+
+    def trained(self) -> list[Tensor]:
+        """The stream's parameters and whatever its components train beside them."""
+        return [tensor for _, _, tensor in self.places()]
+
+    @torch.no_grad()
+    def draft(self) -> StreamState:
+        """A copy to step with, while this one stays as it is."""
+        return replace(
+            self,
+            params=dict(self.params),
+            statistics=dict(self.statistics),
+            generator=twin_of(self.generator),
+            window=self.window.copy(),
+            pace=replace(self.pace),
+            counters=replace(self.counters),
+            memory={name: copied(memory) for name, memory in self.memory.items()},
+            moments=dict(self.moments),
+        )
+
+    @torch.no_grad()
+    def clone(self) -> StreamState:
+        """A copy that shares no tensor with this one, ready to be trained."""
+        return replace(
+            self.draft(),
+            params={name: p.detach().clone().requires_grad_() for name, p in self.params.items()},
+            statistics=copied(self.statistics),
+            moments={place: copied(moments) for place, moments in self.moments.items()},
+        )
+
+    def forget_gradients(self) -> None:
+        """Leave no gradient behind."""
+        for tensor in self.trained():
+            tensor.grad = None
+
+
+class StateView:
+    """Shows the parts of ``state``, which each call replaces by a new one."""
+
+    state: StreamState
+
+    @property
+    def seed(self) -> int:
+        return self.state.seed
+
+    @property
+    def sample_shape(self) -> tuple[int, ...] | None:
+        return self.state.sample_shape
+
+    @property
+    def params(self) -> Tensors:
+        return self.state.params
+
+    @property
+    def statistics(self) -> Tensors:
+        return self.state.statistics
+
+    @property
+    def memory(self) -> Memory:
+        return self.state.memory
+
+    @property
+    def generator(self) -> torch.Generator:
+        return self.state.generator
+
+    @property
+    def window(self) -> Window:
+        return self.state.window
+
+    @property
+    def pace(self) -> Pace:
+        return self.state.pace
+
+    @property
+    def counters(self) -> Counters:
+        return self.state.counters
+
+
+def copied(tensors: Tensors) -> Tensors:
+    """Copies that are trained where the originals are."""
     return {
-        "made_by": _origin(adapter),
-        "seed": adapter.seed,
-        "sample_shape": None if adapter.sample_shape is None else list(adapter.sample_shape),
-        "counters": asdict(adapter.counters),
-        "pace": adapter.pace.state(),
-        "generator": adapter.generator.get_state(),
-        "params": _copied(adapter.params),
-        "statistics": _copied(adapter.statistics),
-        "window": _copied(adapter.window.state()),
-        "memory": {name: _copied(memory) for name, memory in adapter.memory.items()},
-        "optimizer": {index: _copied(values) for index, values in optimizer.items()},
+        name: tensor.detach().clone().requires_grad_(tensor.requires_grad)
+        if tensor.requires_grad
+        else tensor.clone()
+        for name, tensor in tensors.items()
     }
 
 
-def _origin(adapter: Adapter) -> dict[str, str]:
-    """What must be the same for a state to fit."""
-    backbone = asdict(adapter.backbone.fingerprint)
-    return {
-        **{f"backbone's {name}": value for name, value in backbone.items()},
-        "method": adapter.method.spec,
-        "window": str(adapter.window.size),
-        "pace": f"adapt_every={adapter.pace.adapt_every}, budget={adapter.pace.budget}",
-    }
-
-
-def _copied(tensors: Tensors) -> Tensors:
-    return {name: tensor.detach().clone() for name, tensor in tensors.items()}
-
-
-@torch.inference_mode(False)
-def restore(adapter: Adapter, state: dict[str, Any]) -> None:
-    """Bring an adapter of the same backbone and method to where ``state`` was captured."""
-    _refuse_strangers(_origin(adapter), state["made_by"])
-    shape = state["sample_shape"]
-    adapter.begin_again(None if shape is None else tuple(shape), state["seed"])
-    with torch.no_grad():
-        for name, param in adapter.params.items():
-            param.copy_(state["params"][name])
-    adapter.statistics = _copied(state["statistics"])
-    adapter.window.load(_copied(state["window"]))
-    adapter.memory = {
-        name: _filled(memory, _copied(state["memory"].get(name, {})))
-        for name, memory in adapter.memory.items()
-    }
-    adapter.restore_optimizer({int(i): _copied(values) for i, values in state["optimizer"].items()})
-    adapter.generator.set_state(state["generator"].cpu())
-    adapter.counters = Counters(**state["counters"])
-    adapter.pace.load(state["pace"])
-
-
-def _filled(memory: Tensors, saved: Tensors) -> Tensors:
-    """The saved tensors in the memory's own order, which the optimiser counts trained ones by."""
-    names = [*(name for name in memory if name in saved), *(n for n in saved if n not in memory)]
-    return {
-        name: saved[name].requires_grad_(name in memory and memory[name].requires_grad)
-        for name in names
-    }
-
-
-def _refuse_strangers(here: dict[str, str], saved: dict[str, str]) -> None:
-    for name, value in here.items():
-        if saved.get(name) != value:
-            raise ValueError(
-                f"this state belongs to another stream: its {name} is {saved.get(name)}, "
-                f"here it is {value}"
-            )
-
-
-def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
-    """Save a state, whole or not at all; a readable copy of the manifest stands beside it."""
-    tensors: Tensors = {"generator": state["generator"]}
-    for group, depth in GROUPS.items():
-        for name, value in state[group].items():
-            if depth == 1:
-                tensors[f"{group}/{name}"] = value.contiguous()
-            else:
-                tensors |= {f"{group}/{name}/{key}": t.contiguous() for key, t in value.items()}
-    manifest = {
-        "trimtab": __version__,
-        "saved": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        **{key: state[key] for key in ("made_by", "seed", "sample_shape", "counters", "pace")},
-        "memory": list(state["memory"]),
-    }
-    readable = json.dumps(manifest, indent=2)
-    write_whole(path, safetensors.torch.save(tensors, metadata={MANIFEST: readable}))
-    write_whole(manifest_path(path), readable.encode())
-
-
-def manifest_path(path: str | os.PathLike[str]) -> Path:
-    """Where the readable copy of a saved state's manifest stands."""
-    return Path(path).with_suffix(".json")
-
-
-def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The manifest inside a saved state: version, time, method, backbone, counters."""
-    try:
-        with safetensors.safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-    except safetensors.SafetensorError as error:
-        raise ValueError(f"{path} is not a saved state, or is damaged: {error}") from error
-    if MANIFEST not in metadata:
-        raise ValueError(f"{path} is not a state that trimtab saved: it has no manifest")
-    manifest: dict[str, Any] = json.loads(metadata[MANIFEST])
-    return manifest
-
-
-def read(path: str | os.PathLike[str], device: torch.device) -> dict[str, Any]:
-    """The state that ``write`` saved, its tensors on ``device``."""
-    state = read_manifest(path)
-    names = state.pop("memory")
-    state |= {group: {} for group in GROUPS}
-    state["memory"] = {name: {} for name in names}
-    for path_, tensor in safetensors.torch.load_file(path, device=str(device)).items():
-        group, *rest = path_.split("/", GROUPS.get(path_.split("/")[0], 0))
-        if not rest:
-            state[group] = tensor
-        elif len(rest) == 1:
-            state[group][rest[0]] = tensor
-        else:
-            state[group].setdefault(rest[0], {})[rest[1]] = tensor
-    return state
+def twin_of(generator: torch.Generator) -> torch.Generator:
+    """A generator that goes on as this one would."""
+    twin = torch.Generator()
+    twin.set_state(generator.get_state())
+    return twin

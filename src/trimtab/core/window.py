@@ -30,6 +30,11 @@ class Window:
         return None if self.size is None else self.size - sum(len(part) for part in self.inputs)
 
     @property
+    def is_full(self) -> bool:
+        """Whether it is time for an update."""
+        return self.room is not None and self.room <= 0
+
+    @property
     def largest(self) -> int:
         """The largest batch among those that wait."""
         return max(len(part) for part in self.inputs)
@@ -40,6 +45,15 @@ class Window:
             return prediction
         both = joined([self.recent, prediction])
         return both.rows(slice(-max(self.size, len(prediction.logits)), None))
+
+    def see(self, recent: Prediction) -> None:
+        """Remember the last of these predictions."""
+        if self.size is not None:
+            self.recent = recent.rows(slice(-self.size, None))
+
+    def copy(self) -> "Window":
+        """A window that goes on by itself; what waits is never written into, so it is shared."""
+        return Window(self.size, self.recent, list(self.inputs), list(self.predictions))
 
     def collect(self, inputs: Tensor, prediction: Prediction) -> None:
         """Let samples wait for the next update."""
@@ -65,8 +79,9 @@ class Window:
             state["waiting_sizes"] = torch.tensor([len(part) for part in self.inputs])
         return state
 
-    def load(self, state: Tensors) -> None:
-        """Become what ``state`` says."""
+    def load(self, state: Tensors, sample_shape: tuple[int, ...] | None) -> None:
+        """Become what ``state`` says; refuse what no window of this size could hold."""
+        self._check(state, sample_shape)
         self.recent = _prediction(state, "recent")
         self.inputs, self.predictions = [], []
         waiting = _prediction(state, "waiting")
@@ -79,6 +94,27 @@ class Window:
                 for size, stop in zip(sizes, stops, strict=True)
             ]
 
+    def _check(self, state: Tensors, sample_shape: tuple[int, ...] | None) -> None:
+        parts = {"recent": {"logits", "features"}}
+        parts["waiting"] = parts["recent"] | {"inputs", "sizes"}
+        known = {f"{part}_{name}" for part, names in parts.items() for name in names}
+        _expect(state.keys() <= known, f"must have parts {sorted(known)}", sorted(state))
+        most = {"recent": self.size or 0, "waiting": (self.size or 1) - 1}
+        for part, names in parts.items():
+            found = {name: state[f"{part}_{name}"] for name in names if f"{part}_{name}" in state}
+            needed = names - {"features"} if found else set()
+            _expect(found.keys() >= needed, f"must have {part} {sorted(needed)}", sorted(found))
+            sizes = found.pop("sizes", None)
+            rows = {name: tuple(tensor.shape[:1]) for name, tensor in found.items()}
+            _expect(len(set(rows.values())) <= 1, f"must have as many rows of {part}", rows)
+            held = len(found["logits"]) if found else 0
+            _expect(held <= most[part], f"of size {self.size} holds {most[part]} {part}", held)
+            if sizes is not None:
+                whole = sizes.dtype == torch.long and sizes.dim() == 1 and bool((sizes > 0).all())
+                _expect(whole and int(sizes.sum()) == held, "must hold its batches", sizes)
+                shape = tuple(found["inputs"].shape[1:])
+                _expect(shape == sample_shape, f"must hold samples of shape {sample_shape}", shape)
+
     def _waiting(self) -> Prediction | None:
         return joined(self.predictions) if self.predictions else None
 
@@ -87,3 +123,8 @@ def _prediction(state: Tensors, name: str) -> Prediction | None:
     if f"{name}_logits" not in state:
         return None
     return Prediction(state[f"{name}_logits"], state.get(f"{name}_features"))
+
+
+def _expect(holds: bool, what: str, got: object) -> None:
+    if not holds:
+        raise ValueError(f"this state does not fit: a window {what}, got {got}")

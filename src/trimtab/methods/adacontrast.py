@@ -1,7 +1,6 @@
 """AdaContrast (Chen et al., CVPR 2022, arXiv:2204.10377), in its online version."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -9,10 +8,12 @@ from torch import Tensor
 from trimtab.augment import Augment, augmented
 from trimtab.components.pseudo_label_contrast import PseudoLabelContrast, key_params
 from trimtab.contrast_views import WeakView
-from trimtab.core.adapter import Adapter
-from trimtab.core.backbone import Backbone, Prediction, Tensors, weights_and_biases
+from trimtab.core.attempt import Attempt
+from trimtab.core.backbone import Prediction, Tensors, weights_and_biases
 from trimtab.core.card import Card
 from trimtab.core.component import Objective, Recall, Start, Step
+from trimtab.core.finite import is_finite
+from trimtab.core.learner import Learner
 from trimtab.core.method import Method
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.optimizer import Kind, OptimizerChoice
@@ -36,88 +37,90 @@ STATISTICS = "key_statistics"
 
 
 @dataclass(frozen=True)
-class ContrastiveLearning(Method):
-    """AdaContrast's recipe: learn from views first, predict afterwards."""
-
-    weak: Augment = field(default_factory=WeakView)
-
-    def start(self, backbone: Backbone, **options: Any) -> Adapter:
-        return ContrastiveAdapter(backbone, self, **options)
-
-
-class ContrastiveAdapter(Adapter):
-    """A stream whose batch norms train as usual and predict with what they have stored.
+class ContrastiveLearning(Learner):
+    """Learns from views first and predicts afterwards, with what batch norms have stored.
 
     Every pass of the student in an update moves its statistics; the key network has its own. A
     batch is predicted after the update that learns from it. With a window, or a component that
     recalls samples, it is predicted first, and learned from when an update is due.
     """
 
-    method: ContrastiveLearning
+    weak: Augment = field(default_factory=WeakView)
 
-    def _new_memory(self, start: Start) -> dict[str, Tensors]:
-        statistics = {name: s.clone() for name, s in start.backbone.statistics.items()}
-        return super()._new_memory(start) | {STATISTICS: statistics}
+    def own_memory(self, start: Start) -> dict[str, Tensors]:
+        """The key network's statistics."""
+        return {STATISTICS: {name: s.clone() for name, s in start.backbone.statistics.items()}}
 
-    @property
-    def _waits(self) -> bool:
-        return self.window.size is not None or bool(self._playing(Recall))
+    def advance(self, attempt: Attempt, inputs: Tensor) -> Tensor:
+        if attempt.learning and not _waits(attempt):
+            self.learn_again(attempt, inputs, None, attempt.micro_batch or len(inputs))
+        return super().advance(attempt, inputs)
 
-    def _advance(self, inputs: Tensor) -> Tensor:
-        if self._learning and not self._waits:
-            self._learn_again(inputs, None, self.micro_batch or len(inputs))
-        return super()._advance(inputs)
-
-    def _learn_or_wait(self, step: Step) -> None:
-        if self._waits:
-            super()._learn_or_wait(step)
+    def learn_or_wait(self, attempt: Attempt, step: Step) -> None:
+        if _waits(attempt):
+            super().learn_or_wait(attempt, step)
         else:
-            self._reset_if_due()
+            self.reset_if_due(attempt)
 
-    def _norm_for(self, samples: int) -> NormPolicy:
+    def first_norm(self, attempt: Attempt, samples: int) -> NormPolicy:
         return SOURCE
 
-    def _forward_in_parts(self, inputs: Tensor, policy: NormPolicy) -> Prediction:
+    def predict(self, attempt: Attempt, inputs: Tensor) -> Prediction:
         with torch.no_grad():
-            return super()._forward_in_parts(inputs, policy)
+            return super().predict(attempt, inputs)
 
-    def _forward_again(self, inputs: Tensor, params: Tensors | None = None) -> Prediction:
-        if params is not None or not torch.is_grad_enabled():
-            return super()._forward_again(inputs, params)
-        self.counters.backward_samples += len(inputs)
-        return self._forward(inputs, None, self.method.norm)
+    def further_pass(
+        self,
+        attempt: Attempt,
+        inputs: Tensor,
+        params: Tensors | None = None,
+        policy: NormPolicy | None = None,
+    ) -> Prediction:
+        """The student's passes in an update move its statistics; all others as usual."""
+        if params is not None or policy is not None or not torch.is_grad_enabled():
+            return super().further_pass(attempt, inputs, params, policy)
+        attempt.state.counters.backward_samples += len(inputs)
+        return attempt.forward(inputs, None, attempt.method.norm)
 
-    def _learn_again(self, inputs: Tensor, prediction: Prediction | None, micro_batch: int) -> None:
+    def learn_again(
+        self, attempt: Attempt, inputs: Tensor, prediction: Prediction | None, micro_batch: int
+    ) -> None:
         """One update from weak views of these samples and strong views of those."""
-        weak = augmented(self.method.weak, inputs, self.generator)
-        with torch.set_grad_enabled(self._weak_view_learns and not self._micro_batched(weak)):
-            step = self._step(weak, self._forward(weak, None, self.method.norm))
-        if not bool(step.logits.isfinite().all()):
-            self.counters.skipped_updates += 1
+        weak = augmented(self.weak, inputs, attempt.state.generator)
+        # a graph serves one backward pass only, so micro-batches make their own
+        with torch.set_grad_enabled(_weak_view_learns(attempt) and len(weak) <= micro_batch):
+            step = attempt.step(weak, attempt.forward(weak, None, attempt.method.norm))
+        if not is_finite(step.logits):
+            attempt.state.counters.skipped_updates += 1
             return
         with torch.no_grad():
-            step = replace(step, targets={CONTRAST: self._contrast_targets(step)})
-        self._learn(step, micro_batch)
+            step = replace(step, targets={CONTRAST: self._targets(attempt, step)})
+        self.learn(attempt, step, micro_batch)
 
-    def _contrast_targets(self, step: Step) -> Tensors:
-        contrast = next(c for c in self._playing(PseudoLabelContrast))
-        memory = self.memory[CONTRAST]
-        params, statistics, norm = key_params(memory), self.memory[STATISTICS], self.method.norm
-        strong = contrast.views(step.inputs, self.generator)
-        key = self._forward(strong, params, norm, statistics)
-        banked = self._forward(step.inputs, params, norm, statistics)
+    def _targets(self, attempt: Attempt, step: Step) -> Tensors:
+        state, norm = attempt.state, attempt.method.norm
+        contrast = attempt.playing(PseudoLabelContrast)[0]
+        memory, statistics = state.memory[CONTRAST], state.memory[STATISTICS]
+        strong = contrast.views(step.inputs, state.generator)
+        key = attempt.forward(strong, key_params(memory), norm, statistics)
+        banked = attempt.forward(step.inputs, key_params(memory), norm, statistics)
         detached = replace(step, prediction=step.prediction.detach())
         return contrast.remember(detached, key, banked, memory)
 
-    @property
-    def _weak_view_learns(self) -> bool:
-        """Whether any objective but the contrast asks for gradients of the weak view."""
-        return len(self._playing(Objective)) > 1
-
-    def _with_graph(self, step: Step, rows: Tensor, used: Tensor) -> Step:
-        if self._weak_view_learns:
-            return super()._with_graph(step, rows, used)
+    def with_graph(self, attempt: Attempt, step: Step, rows: Tensor, used: Tensor) -> Step:
+        if _weak_view_learns(attempt):
+            return super().with_graph(attempt, step, rows, used)
         return replace(step, inputs=step.inputs[used], prediction=step.prediction.rows(used))
+
+
+def _waits(attempt: Attempt) -> bool:
+    """Whether samples are learned from later than they are predicted."""
+    return attempt.state.window.size is not None or bool(attempt.playing(Recall))
+
+
+def _weak_view_learns(attempt: Attempt) -> bool:
+    """Whether any objective but the contrast asks for gradients of the weak view."""
+    return len(attempt.playing(Objective)) > 1
 
 
 def adacontrast(
@@ -154,10 +157,10 @@ def adacontrast(
     contrast = PseudoLabelContrast(
         momentum, temperature, neighbours, queue_size, bank_size, refine_from, strong
     )
-    return ContrastiveLearning(
+    return Method(
         (contrast,),
         norm=NormPolicy(batch_weight=1.0, keep_weight=0.1, unbiased=True),
         trains=weights_and_biases,
         optimizer=OptimizerChoice(optimizer or "sgd", lr, sgd_lr=2e-4, weight_decay=1e-4),
-        weak=weak or WeakView(),
+        learner=ContrastiveLearning(weak or WeakView()),
     )

@@ -1,14 +1,13 @@
 """BN-EMA: statistics that follow the stream (after Schneider et al., 2020, arXiv:2006.16971)."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from trimtab.core.adapter import Adapter
-from trimtab.core.backbone import Backbone
+from trimtab.core.attempt import Attempt
 from trimtab.core.card import Card
+from trimtab.core.learner import Learner
 from trimtab.core.method import Method
 from trimtab.core.norm import SOURCE, NormPolicy
 
@@ -27,39 +26,20 @@ CARD = Card(
 
 
 @dataclass(frozen=True)
-class StatisticsFirst(Method):
-    """A method that moves the stored statistics towards each batch before it predicts it."""
+class StatisticsFirst(Learner):
+    """Moves the stored statistics towards each batch before it predicts it."""
 
     batch_weight: float = 0.1
 
-    def start(self, backbone: Backbone, **options: Any) -> Adapter:
-        return StatisticsFirstAdapter(backbone, self, **options)
-
-
-class StatisticsFirstAdapter(Adapter):
-    """One stream of a ``StatisticsFirst`` method."""
-
-    method: StatisticsFirst
-
-    def _advance(self, inputs: Tensor) -> Tensor:
-        self._follow(inputs)
-        return super()._advance(inputs)
-
-    @torch.inference_mode(False)
-    def predict(self, inputs: Tensor) -> Tensor:
-        """The logits that a call would return now, learning nothing and changing nothing."""
-        inputs = self._admit(inputs)
-        counters, statistics = replace(self.counters), dict(self.statistics)
-        self._follow(inputs)
-        logits = super().predict(inputs)
-        self.counters, self.statistics = counters, statistics
-        return logits
-
     @torch.no_grad()
-    def _follow(self, inputs: Tensor) -> None:
+    def follow(self, attempt: Attempt, inputs: Tensor) -> None:
         """Move the statistics as training does: layers see the batch's, and store a share of it."""
-        weight = self.method.batch_weight
-        self._forward_in_parts(inputs, NormPolicy(1.0, keep_weight=weight, unbiased=True))
+        policy = NormPolicy(1.0, keep_weight=self.batch_weight, unbiased=True)
+        attempt.forward_in_parts(inputs, policy)
+
+    def advance(self, attempt: Attempt, inputs: Tensor) -> Tensor:
+        self.follow(attempt, inputs)
+        return super().advance(attempt, inputs)
 
 
 def bn_ema(*, batch_weight: float = 0.1) -> Method:
@@ -72,4 +52,4 @@ def bn_ema(*, batch_weight: float = 0.1) -> Method:
     """
     if not 0 <= batch_weight <= 1:
         raise ValueError(f"batch_weight must lie in [0, 1], got {batch_weight}")
-    return StatisticsFirst(norm=SOURCE, batch_weight=batch_weight)
+    return Method(norm=SOURCE, learner=StatisticsFirst(batch_weight))

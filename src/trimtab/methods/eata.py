@@ -1,11 +1,12 @@
 """EATA (Niu et al., ICML 2022, arXiv:2204.02610)."""
 
 from trimtab.components.entropy import Entropy
-from trimtab.components.fisher_penalty import FisherPenalty, SourceData
+from trimtab.components.fisher_penalty import FisherPenalty
 from trimtab.components.novel_samples import NovelSamples
 from trimtab.core.card import Card
 from trimtab.core.method import Method
 from trimtab.core.optimizer import Kind, OptimizerChoice
+from trimtab.core.source_data import SourceInputs
 
 CARD = Card(
     title="EATA",
@@ -24,7 +25,7 @@ CARD = Card(
 
 def eata(
     *,
-    source_data: SourceData | None = None,
+    source_data: SourceInputs | None = None,
     lr: float | None = None,
     optimizer: Kind | None = None,
     max_entropy: float = 0.4,

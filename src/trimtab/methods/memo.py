@@ -1,7 +1,6 @@
 """MEMO (Zhang, Levine and Finn, NeurIPS 2022, arXiv:2110.09506)."""
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -9,10 +8,11 @@ from torch import Tensor
 from trimtab.augment import Augment, augmented
 from trimtab.augmix import AugMix
 from trimtab.components.marginal_entropy import MarginalEntropy
-from trimtab.core.adapter import Adapter
-from trimtab.core.backbone import Backbone, Prediction, weights_and_biases
+from trimtab.core.attempt import Attempt
+from trimtab.core.backbone import Prediction, joined, weights_and_biases
 from trimtab.core.card import Card
 from trimtab.core.component import Recall, Step
+from trimtab.core.learner import Learner
 from trimtab.core.method import Method
 from trimtab.core.norm import NormPolicy
 from trimtab.core.optimizer import Kind, OptimizerChoice, is_small
@@ -33,71 +33,54 @@ CARD = Card(
 
 
 @dataclass(frozen=True)
-class Episodic(Method):
-    """A recipe that begins again with each image."""
+class Episodic(Learner):
+    """Begins again with each image: between two, the stream's parameters are the source's.
+
+    A window only sets how many recent predictions output rules see.
+    """
 
     augment: Augment = field(default_factory=AugMix)
     views: int | None = None
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.views is not None and self.views < 1:
             raise ValueError(f"views must be at least 1, got {self.views}")
-        if self.playing(Recall):
+
+    def check(self, method: Method) -> None:
+        if method.playing(Recall):
             raise ValueError(
                 "this method learns from each image alone and forgets it, so it takes no "
-                f"component that stores samples, got {self.playing(Recall)[0].name}"
+                f"component that stores samples, got {method.playing(Recall)[0].name}"
             )
 
-    def start(self, backbone: Backbone, **options: Any) -> Adapter:
-        return EpisodicAdapter(backbone, self, **options)
+    def foresee(self, attempt: Attempt, inputs: Tensor) -> Tensor:
+        """The same episodes as in a call: they are how an image is predicted."""
+        windowed = attempt.state.window.size is not None
+        attempt.learning = windowed or attempt.state.pace.turn(len(inputs))
+        return self.advance(attempt, inputs)
 
+    def predict(self, attempt: Attempt, inputs: Tensor) -> Prediction:
+        policy = self.first_norm(attempt, len(inputs))
+        return joined([self._episode(attempt, image, policy) for image in inputs.split(1)])
 
-class EpisodicAdapter(Adapter):
-    """A stream of episodes: between two images its parameters are the source's.
-
-    A window only sets how many recent predictions output rules see.
-    """
-
-    method: Episodic
-
-    @torch.inference_mode(False)
-    def predict(self, inputs: Tensor) -> Tensor:
-        """The logits that a call would return now: the same episodes, of which nothing stays."""
-        counters = replace(self.counters)
-        inputs = self._admit(inputs)
-        before = self.state_dict()
-        logits = self._take(inputs)
-        self.load_state_dict(before)
-        self.counters = counters
-        return logits
-
-    def _forward_in_parts(self, inputs: Tensor, policy: NormPolicy) -> Prediction:
-        episodes = [self._episode(image, policy) for image in inputs.split(1)]
-        features = [e.features for e in episodes if e.features is not None]
-        logits = torch.cat([episode.logits for episode in episodes])
-        return Prediction(logits, torch.cat(features) if features else None)
-
-    def _episode(self, image: Tensor, policy: NormPolicy) -> Prediction:
+    def _episode(self, attempt: Attempt, image: Tensor, policy: NormPolicy) -> Prediction:
         """What the network says of one image, once it has learned from its views."""
-        if not self._learning:
-            return self._forward(image, None, policy)
-        count = self.method.views or (32 if is_small(tuple(image.shape[1:])) else 64)
+        if not attempt.learning:
+            return attempt.forward(image, None, policy)
+        count = self.views or (32 if is_small(tuple(image.shape[1:])) else 64)
         copies = image.expand(count, *image.shape[1:])
-        views = augmented(self.method.augment, copies, self.generator)
-        with torch.set_grad_enabled(not self._micro_batched(views)):
-            prediction = self._forward(views, None, policy)
-        self._learn(self._step(views, prediction), self.micro_batch or count)
+        views = augmented(self.augment, copies, attempt.state.generator)
+        with torch.set_grad_enabled(not attempt.is_micro_batched(views)):
+            prediction = attempt.forward(views, None, policy)
+        self.learn(attempt, attempt.step(views, prediction), attempt.micro_batch or count)
         with torch.no_grad():
-            prediction = self._forward(image, None, policy)
-            for name, param in self.params.items():
-                param.copy_(self.source[name])
-        self._renew_optimizer()
+            prediction = attempt.forward(image, None, policy)
+        attempt.back_to_source()
         return prediction
 
-    def _learn_or_wait(self, step: Step) -> None:
+    def learn_or_wait(self, attempt: Attempt, step: Step) -> None:
         """Nothing is left to learn: each image was learned from on its own."""
-        self._reset_if_due()
+        self.reset_if_due(attempt)
 
 
 def memo(
@@ -123,11 +106,10 @@ def memo(
         batch_weight: Share of the views' statistics in batch norms.
         augment: Makes one view of each image of a batch of copies; by default AugMix.
     """
-    return Episodic(
+    return Method(
         (MarginalEntropy(),),
         norm=NormPolicy(batch_weight, unbiased=True, differentiable=False),
         trains=weights_and_biases,
         optimizer=OptimizerChoice(optimizer or "sgd", lr, small_sgd_lr=5e-3),
-        augment=augment or AugMix(),
-        views=views,
+        learner=Episodic(augment or AugMix(), views),
     )

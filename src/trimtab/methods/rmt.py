@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,13 +10,17 @@ from trimtab.augment import Augment
 from trimtab.components.mean_teacher import MeanTeacher
 from trimtab.components.prototype_contrast import PrototypeContrast
 from trimtab.components.source_replay import SourceReplay
-from trimtab.core.adapter import Adapter
-from trimtab.core.backbone import Backbone, weights_and_biases
+from trimtab.core import gradients
+from trimtab.core.attempt import Attempt
+from trimtab.core.backbone import weights_and_biases
 from trimtab.core.card import Card
 from trimtab.core.component import Component, OutputRule
+from trimtab.core.finite import is_finite
+from trimtab.core.learner import Learner
 from trimtab.core.method import Method
 from trimtab.core.optimizer import Kind, OptimizerChoice
 from trimtab.core.source_data import SourceData, endless
+from trimtab.core.update import update
 from trimtab.functional import symmetric_cross_entropy
 
 CARD = Card(
@@ -37,61 +40,31 @@ CARD = Card(
 
 
 @dataclass(frozen=True)
-class WarmedUp(Method):
-    """A recipe whose streams begin with some steps on source data."""
+class WarmedUp(Learner):
+    """Begins a stream, and begins it again after a reset, with some steps on source data.
+
+    Student and teacher agree on source inputs, at a learning rate that rises linearly.
+    """
 
     source_data: SourceData = field(default=(), compare=False)
     warm_up_samples: int = 50_000
 
-    def start(self, backbone: Backbone, **options: Any) -> Adapter:
-        return WarmedUpAdapter(backbone, self, **options)
-
-
-class WarmedUpAdapter(Adapter):
-    """A stream that begins, and begins again after a reset, from warmed-up weights."""
-
-    method: WarmedUp
-
-    def _begin(self, sample_shape: tuple[int, ...]) -> None:
-        super()._begin(sample_shape)
-        self._warm_up()
-        self._mark_start()
-        self._warmed = self.state_dict()
-
-    def _warm_up(self) -> None:
-        """Student and teacher agree on source inputs, at a learning rate that rises linearly."""
-        assert self.optimizer is not None
-        classes = self.backbone.num_classes or 0
-        batches = (inputs for inputs, _ in endless(self.method.source_data, classes))
+    def warm_up(self, attempt: Attempt) -> None:
+        backbone = attempt.backbone
+        batches = (inputs for inputs, _ in endless(self.source_data, backbone.num_classes or 0))
         first = next(batches)
-        steps = max(1, self.method.warm_up_samples // len(first))
-        rates = [group["lr"] for group in self.optimizer.param_groups]
+        steps = max(1, self.warm_up_samples // len(first))
         for number, inputs in enumerate(islice(chain([first], batches), steps), start=1):
-            for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
-                group["lr"] = rate * number / steps
-            self._agree(inputs.to(self.backbone.device, self.backbone.dtype))
+            self._agree(attempt, inputs.to(backbone.device, backbone.dtype), number / steps)
 
     @torch.enable_grad()
-    def _agree(self, inputs: Tensor) -> None:
-        step = self._step(inputs, self._forward_again(inputs))
-        step = self._with_targets(step, self.memory, OutputRule)
+    def _agree(self, attempt: Attempt, inputs: Tensor, rate: float) -> None:
+        step = self.step(attempt, inputs, self.further_pass(attempt, inputs))
+        step = gradients.with_targets(attempt, step, OutputRule)
         teacher = step.targets["mean_teacher"]["logits"]
         loss = symmetric_cross_entropy(step.logits, teacher).mean()
-        (loss * self._loss_scale).backward()
-        self._update(bool(loss.isfinite()))
-
-    @torch.inference_mode(False)
-    def reset(self) -> None:
-        super().reset()
-        if self.sample_shape is None:
-            return
-        with torch.no_grad():
-            for name, param in self.params.items():
-                param.copy_(self._warmed["params"][name])
-        moments = self._warmed["optimizer"].items()
-        self.restore_optimizer(
-            {int(i): {key: value.clone() for key, value in slots.items()} for i, slots in moments}
-        )
+        attempt.backward(loss)
+        update(attempt, is_finite(loss), rate=rate)
 
 
 def rmt(
@@ -135,13 +108,12 @@ def rmt(
     ]
     if source_data is not None and replay:
         components.append(SourceReplay(source_data))
-    choice = OptimizerChoice(optimizer, lr, sgd_lr=0.01)
-    if source_data is None or not warm_up_samples:
-        return Method(tuple(components), trains=weights_and_biases, optimizer=choice)
-    return WarmedUp(
+    learner = Learner()
+    if source_data is not None and warm_up_samples:
+        learner = WarmedUp(source_data, warm_up_samples)
+    return Method(
         tuple(components),
         trains=weights_and_biases,
-        optimizer=choice,
-        source_data=source_data,
-        warm_up_samples=warm_up_samples,
+        optimizer=OptimizerChoice(optimizer, lr, sgd_lr=0.01),
+        learner=learner,
     )

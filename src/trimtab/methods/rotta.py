@@ -1,7 +1,6 @@
 """RoTTA (Yuan, Xie and Li, CVPR 2023, arXiv:2303.13899)."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -9,10 +8,11 @@ from torch import Tensor
 from trimtab.augment import Augment, ColorAffineBlurNoise, augmented
 from trimtab.components.class_balanced_memory import ClassBalancedMemory
 from trimtab.components.mean_teacher import MeanTeacher
-from trimtab.core.adapter import Adapter
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.attempt import Attempt
+from trimtab.core.backbone import Prediction, Tensors
 from trimtab.core.card import Card
 from trimtab.core.component import Start, Step
+from trimtab.core.learner import Learner
 from trimtab.core.method import Method
 from trimtab.core.norm import SOURCE, NormPolicy, running
 from trimtab.core.optimizer import Kind, OptimizerChoice
@@ -36,54 +36,50 @@ STATISTICS = "teacher_statistics"
 
 
 @dataclass(frozen=True)
-class TeachingFromMemory(Method):
-    """RoTTA's recipe: the teacher predicts, the student learns from the memory's augmented view."""
+class TeachingFromMemory(Learner):
+    """The teacher predicts, the student learns from an augmented view of the stored samples.
+
+    Teacher and student have batch-norm statistics of their own. Updates go by samples, whatever
+    batches they come in; a window only sets how many recent predictions output rules see.
+    """
 
     augment: Augment = field(default_factory=ColorAffineBlurNoise)
 
-    def start(self, backbone: Backbone, **options: Any) -> Adapter:
-        return TeachingAdapter(backbone, self, **options)
+    def own_memory(self, start: Start) -> dict[str, Tensors]:
+        """The teacher's statistics."""
+        return {STATISTICS: {name: s.clone() for name, s in start.backbone.statistics.items()}}
 
-
-class TeachingAdapter(Adapter):
-    """A stream in which teacher and student have batch-norm statistics of their own.
-
-    Updates go by samples, whatever batches they come in; a window only sets how many recent
-    predictions output rules see.
-    """
-
-    method: TeachingFromMemory
-
-    def _new_memory(self, start: Start) -> dict[str, Tensors]:
-        statistics = {name: s.clone() for name, s in start.backbone.statistics.items()}
-        return super()._new_memory(start) | {STATISTICS: statistics}
-
-    def _norm_for(self, samples: int) -> NormPolicy:
+    def first_norm(self, attempt: Attempt, samples: int) -> NormPolicy:
         return SOURCE
 
-    def _norm_again(self, samples: int) -> NormPolicy:
+    def further_norm(self, attempt: Attempt, samples: int) -> NormPolicy:
         return SOURCE  # an update's first pass has moved the statistics already
 
-    def _teach(self, inputs: Tensor, policy: NormPolicy) -> Prediction:
-        with torch.no_grad():
-            return self._forward(inputs, self.memory[TEACHER], policy, self.memory[STATISTICS])
+    def predict(self, attempt: Attempt, inputs: Tensor) -> Prediction:
+        return self._teach(attempt, inputs, SOURCE)
 
-    def _forward_in_parts(self, inputs: Tensor, policy: NormPolicy) -> Prediction:
-        return self._teach(inputs, policy)
-
-    def _step(self, inputs: Tensor, prediction: Prediction) -> Step:
+    def step(self, attempt: Attempt, inputs: Tensor, prediction: Prediction) -> Step:
         """A step whose prediction is the teacher's."""
-        step = super()._step(inputs, prediction)
+        step = attempt.step(inputs, prediction)
         return replace(step, targets={TEACHER: {"logits": prediction.logits}})
 
-    def _learn_again(self, inputs: Tensor, prediction: Prediction | None, micro_batch: int) -> None:
+    def learn_again(
+        self, attempt: Attempt, inputs: Tensor, prediction: Prediction | None, micro_batch: int
+    ) -> None:
         """One update from the memory: statistics move by one pass of each network."""
-        teacher = self._teach(inputs, self.method.norm)
-        view = augmented(self.method.augment, inputs, self.generator)
-        with torch.set_grad_enabled(not self._micro_batched(view)):
-            student = self._forward(view, None, self.method.norm)
+        norm = attempt.method.norm
+        teacher = self._teach(attempt, inputs, norm)
+        view = augmented(self.augment, inputs, attempt.state.generator)
+        with torch.set_grad_enabled(not attempt.is_micro_batched(view)):
+            student = attempt.forward(view, None, norm)
         targets = {TEACHER: {"logits": teacher.logits}}
-        self._learn(replace(self._step(view, student), targets=targets), micro_batch)
+        step = replace(attempt.step(view, student), targets=targets)
+        self.learn(attempt, step, micro_batch)
+
+    @torch.no_grad()
+    def _teach(self, attempt: Attempt, inputs: Tensor, policy: NormPolicy) -> Prediction:
+        memory = attempt.state.memory
+        return attempt.forward(inputs, memory[TEACHER], policy, memory[STATISTICS])
 
 
 def rotta(
@@ -117,9 +113,9 @@ def rotta(
     memory = ClassBalancedMemory(
         memory_size, samples_per_update, timeliness_weight, uncertainty_weight
     )
-    return TeachingFromMemory(
+    return Method(
         (MeanTeacher(momentum), memory),
         norm=running(batch_weight),
         optimizer=OptimizerChoice(optimizer or "adam", lr),
-        augment=augment or ColorAffineBlurNoise(),
+        learner=TeachingFromMemory(augment or ColorAffineBlurNoise()),
     )

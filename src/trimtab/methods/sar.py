@@ -1,7 +1,6 @@
 """SAR (Niu et al., ICLR 2023, arXiv:2302.12400)."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -9,13 +8,17 @@ from torch import Tensor
 from trimtab.components.entropy import Entropy
 from trimtab.components.recovery import Recovery
 from trimtab.components.reliable_samples import ReliableSamples
-from trimtab.core import component as roles
-from trimtab.core.adapter import Adapter
-from trimtab.core.backbone import Backbone, in_norm_layers
+from trimtab.core import gradients
+from trimtab.core.attempt import Attempt
+from trimtab.core.backbone import Tensors, in_norm_layers
 from trimtab.core.card import Card
+from trimtab.core.component import Step
+from trimtab.core.finite import is_finite
+from trimtab.core.learner import Learner
 from trimtab.core.method import Method
 from trimtab.core.optimizer import OptimizerChoice
 from trimtab.core.position import NormBeforeLastBlocks
+from trimtab.core.update import update
 
 CARD = Card(
     title="SAR",
@@ -33,79 +36,75 @@ CARD = Card(
 
 
 @dataclass(frozen=True)
-class SharpnessAware(Method):
-    """A method that takes its gradients at the worst weights within ``radius``."""
+class SharpnessAware(Learner):
+    """Takes gradients at the worst weights within ``radius``: each update costs a second pass."""
 
     radius: float = 0.05
 
-    def start(self, backbone: Backbone, **options: Any) -> Adapter:
-        return SharpnessAwareAdapter(backbone, self, **options)
-
-
-class SharpnessAwareAdapter(Adapter):
-    """One stream of a ``SharpnessAware`` method: each update costs a second pass."""
-
-    method: SharpnessAware
-
-    def _learn_nothing(self) -> None:
+    def learn_nothing(self, attempt: Attempt) -> None:
         """As in the reference, the velocity of earlier updates still moves the weights."""
-        for tensor in self._trained():
+        for tensor in attempt.state.trained():
             tensor.grad = torch.zeros_like(tensor)
-        self._update()
+        update(attempt)
 
-    def _add_up_gradients(self, step: roles.Step, weights: Tensor, micro_batch: int) -> bool:
+    def add_up_gradients(
+        self, attempt: Attempt, step: Step, weights: Tensor, micro_batch: int
+    ) -> bool:
         """Gradients at the worst weights nearby; False once something is not finite."""
-        if self._reliable_gradients(step, weights, micro_batch) is None:
+        if reliable_gradients(attempt, step, weights, micro_batch) is None:
             return False
-        before = self._climb()
+        here = self._climb(attempt)
         again = replace(step, prediction=step.prediction.detach())
-        losses = self._reliable_gradients(again, weights, micro_batch)
-        with torch.no_grad():
-            for tensor, value in zip(self._trained(), before, strict=True):
-                tensor.copy_(value)
+        losses = reliable_gradients(attempt, again, weights, micro_batch)
+        for tensors, name, tensor in here:
+            tensor.grad = tensors[name].grad
+            tensors[name] = tensor
         if losses is None:
             return False
-        self._show_losses(losses)
+        gradients.show_losses(attempt, losses)
         return True
 
-    def _reliable_gradients(
-        self, step: roles.Step, weights: Tensor, micro_batch: int
-    ) -> Tensor | None:
-        """Gradients from the samples that are reliable under the present weights; their losses."""
-        found = []
-        for part, used in self._parts_with_graph(step, weights > 0, micro_batch):
-            reliable, losses = self._reliable(part.logits), self._losses(part)
-            loss = (weights[used] * reliable * losses).sum() / len(weights)
-            if not bool(loss.isfinite()):
-                return None
-            (loss * self._loss_scale).backward()
-            found.append(losses.detach()[reliable])
-        # The weights average over all that were reliable before; fewer may be left.
-        share = int((weights > 0).sum()) / max(sum(len(losses) for losses in found), 1)
-        for tensor in self._trained():
-            tensor.grad = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad * share
-        penalty = self._penalty()
-        if isinstance(penalty, Tensor):
-            (penalty * self._loss_scale).backward()
-        return torch.cat(found)
-
     @torch.no_grad()
-    def _reliable(self, logits: Tensor) -> Tensor:
-        everyone = torch.ones_like(logits[:, 0], dtype=torch.bool)
-        rules = self._playing(ReliableSamples)
-        return torch.stack([everyone, *(rule.keeps(logits) for rule in rules)]).all(0)
-
-    @torch.no_grad()
-    def _climb(self) -> list[Tensor]:
-        """Move ``radius`` along the gradients, clear them, and return the values from before."""
-        trained = self._trained()
-        before = [tensor.clone() for tensor in trained]
-        uphill = [tensor.grad for tensor in trained if tensor.grad is not None]
+    def _climb(self, attempt: Attempt) -> list[tuple[Tensors, str, Tensor]]:
+        """Replace the trained tensors by ones ``radius`` uphill; what was where before."""
+        here = attempt.state.places()
+        uphill = [tensor.grad for _, _, tensor in here if tensor.grad is not None]
         size = torch.stack([grad.norm() for grad in uphill]).norm() + 1e-12
-        for tensor, grad in zip(trained, uphill, strict=True):
-            tensor.add_(grad * (self.method.radius / size))
+        for (tensors, name, tensor), grad in zip(here, uphill, strict=True):
+            tensors[name] = (tensor + grad * (self.radius / size)).requires_grad_()
             tensor.grad = None
-        return before
+        return here
+
+
+def reliable_gradients(
+    attempt: Attempt, step: Step, weights: Tensor, micro_batch: int
+) -> Tensor | None:
+    """Gradients from the samples that are reliable under the present weights; their losses."""
+    found = []
+    parts = gradients.parts_with_graph(attempt, step, weights > 0, micro_batch)
+    for part, used in parts:
+        reliable, losses = reliable_rows(attempt, part.logits), gradients.losses_of(attempt, part)
+        loss = (weights[used] * reliable * losses).sum() / len(weights)
+        if not is_finite(loss):
+            return None
+        attempt.backward(loss)
+        found.append(losses.detach()[reliable])
+    # The weights average over all that were reliable before; fewer may be left.
+    share = int((weights > 0).sum()) / max(sum(len(losses) for losses in found), 1)
+    for tensor in attempt.state.trained():
+        tensor.grad = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad * share
+    penalty = gradients.penalty_of(attempt)
+    if isinstance(penalty, Tensor):
+        attempt.backward(penalty)
+    return torch.cat(found)
+
+
+@torch.no_grad()
+def reliable_rows(attempt: Attempt, logits: Tensor) -> Tensor:
+    """Which rows are certain enough for every rule that asks, booleans of shape (batch,)."""
+    everyone = torch.ones_like(logits[:, 0], dtype=torch.bool)
+    rules = attempt.playing(ReliableSamples)
+    return torch.stack([everyone, *(rule.keeps(logits) for rule in rules)]).all(0)
 
 
 def sar(
@@ -134,9 +133,9 @@ def sar(
     """
     if not radius >= 0:
         raise ValueError(f"radius must be 0 or more, got {radius}")
-    return SharpnessAware(
+    return Method(
         (Entropy(), ReliableSamples(max_entropy), Recovery(min_loss)),
         trains=in_norm_layers if train_last_blocks else NormBeforeLastBlocks(),
         optimizer=OptimizerChoice("sgd", lr, small_sgd_lr=1e-3, nesterov=False),
-        radius=radius,
+        learner=SharpnessAware(radius),
     )

@@ -17,7 +17,7 @@ OPERATORS = (
     "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
 )
 
-_declared: list[torch.library.Library] = []  # a library's operators live as long as it does
+declared: list[torch.library.Library] = []  # a library's operators live as long as it does
 
 
 def import_torchvision() -> ModuleType:
@@ -34,7 +34,7 @@ def import_torchvision() -> ModuleType:
         if "operator torchvision::nms does not exist" not in str(error):
             raise
     _forget_half_imported()
-    _declare_operators()
+    declare_operators()
     return importlib.import_module("torchvision")
 
 
@@ -43,8 +43,8 @@ def _forget_half_imported() -> None:
         del sys.modules[name]
 
 
-def _declare_operators() -> None:
+def declare_operators() -> None:
     library = torch.library.Library("torchvision", "FRAGMENT")
     for schema in OPERATORS:
         library.define(schema)
-    _declared.append(library)
+    declared.append(library)

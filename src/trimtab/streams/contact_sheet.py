@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
+from trimtab.core.files import written_whole
 from trimtab.streams.corruptions import CORRUPTIONS, Corruptor
 from trimtab.streams.corruptions.severity import SEVERITIES
 from trimtab.streams.data import Pixels
 from trimtab.streams.image_files import require_pillow
-from trimtab.streams.whole_files import written_whole
 
 _CELL = 96
 _GAP = 4

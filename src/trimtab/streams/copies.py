@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from trimtab.core.files import written_whole
 from trimtab.streams.array_files import read_array
 from trimtab.streams.corruptions import BENCHMARK, CORRUPTIONS, Corruptor
 from trimtab.streams.corruptions.severity import SEVERITIES
 from trimtab.streams.data import Pixels
 from trimtab.streams.image_files import image_paths, read_image, require_pillow
-from trimtab.streams.whole_files import written_whole
 from trimtab.streams.words import choice
 
 RECORD = "corruptions.json"

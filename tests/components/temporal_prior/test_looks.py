@@ -43,7 +43,7 @@ def test_looks_of_two_groups_are_those_of_all_their_samples() -> None:
     both = Looks.none().with_more(Looks.of(looks[:12])).with_more(Looks.of(looks[12:]))
     np.testing.assert_allclose(both.mean, looks.mean(0))
     np.testing.assert_allclose(both.variance, looks.var(0))
-    assert both.count == 30
+    assert both.samples == 30
 
 
 @pytest.mark.parametrize("shape", [(8, 6), (8, 1), (8, 2, 30), (8, 3, 2, 1), (2, 3, 4, 4, 4)])

@@ -74,6 +74,7 @@ def test_the_papers_memory_stands_beside_its_own_networks() -> None:
     assert [number.paper for number in tent] == [54.2, 54.3]
 
 
+@pytest.mark.slow
 def test_studies_that_were_finished_before_a_kill_are_not_done_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,6 +26,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 def test_every_way_is_seen_on_every_domain_and_the_source() -> None:
     record = generalization.measure(**SETTINGS)
     assert (record["adapted_to"], record["held_out"]) == (16, 4)
@@ -38,25 +39,25 @@ def test_every_way_is_seen_on_every_domain_and_the_source() -> None:
 
 def test_errors_are_those_of_a_stream_that_was_adapted_alone_and_stopped() -> None:
     record = generalization.measure(**SETTINGS | {"rates": (1e-2,)})
-    backbone, domains = models.load(MODEL), generalization._domains("fashion_mnist")
-    learned, held_out = generalization._split(domains, "fog", 20, 1)
+    backbone, domains = models.load(MODEL), generalization.load_domains("fashion_mnist")
+    learned, held_out = generalization.split(domains, "fog", 20, 1)
     assert not set(learned) & set(held_out)
     adapter = generalization.recipe("diverse", True, 1e-2, Answers()).start(backbone, seed=1)
-    for batch in generalization._show(domains, "fog", 3, learned, 8, 1):
+    for batch in generalization.show(domains, "fog", 3, learned, 8, 1):
         adapter(batch.inputs)
     wrong = 0
-    for batch in generalization._show(domains, "snow", 3, held_out, 8, 1):
+    for batch in generalization.show(domains, "snow", 3, held_out, 8, 1):
         logits = backbone(batch.inputs, adapter.params).logits
         wrong += int((logits.argmax(1) != batch.labels).sum())
     assert record["errors"]["diverse/ensembled/0.01"]["snow"] == 100 * wrong / 4
 
 
 def test_images_of_a_domain_are_those_of_its_stream() -> None:
-    domains = generalization._domains("fashion_mnist")
+    domains = generalization.load_domains("fashion_mnist")
     [batch] = scenario("single(domain='fog', severity=3)").stream(
         domains, seed=1, batch_size=4, images_per_domain=4
     )
-    [shown] = generalization._show(domains, "fog", 3, batch.index.numpy(), 4, 1)
+    [shown] = generalization.show(domains, "fog", 3, batch.index.numpy(), 4, 1)
     assert torch.equal(shown.inputs, batch.inputs)
     assert torch.equal(shown.labels, batch.labels)
 

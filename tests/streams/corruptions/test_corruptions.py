@@ -52,6 +52,7 @@ def _in_worker(images):
     return [corrupt(images, name, 5).numpy() for name in NAMES], os.getpid()
 
 
+@pytest.mark.slow
 def test_another_process_makes_the_same_bytes():
     images = pictures(3)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:

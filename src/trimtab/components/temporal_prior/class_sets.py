@@ -43,7 +43,7 @@ def bias(mean: Numbers, counted: float, horizon: float) -> Numbers:
     A mean of predictions tells it only as far as it is over many sets: one set a horizon.
     """
     known = counted / horizon / (counted / horizon + DOUBTED_SETS)
-    return known * mean + (1 - known) / mean.shape[1]
+    return np.asarray(known * mean + (1 - known) / mean.shape[1])
 
 
 def corrected(

@@ -56,9 +56,9 @@ def _magnitude(values: Tensor) -> Tensor:
 
 
 class Looks(NamedTuple):
-    """Count, mean and variance of samples' looks."""
+    """Number of samples, and mean and variance of their looks."""
 
-    count: float
+    samples: float
     mean: Numbers
     variance: Numbers
 
@@ -74,12 +74,12 @@ class Looks(NamedTuple):
 
     def with_more(self, more: "Looks", at_most: float = np.inf) -> "Looks":
         """Of both; the first count for ``at_most`` samples."""
-        count = min(self.count, at_most)
-        weight = more.count / max(count + more.count, 1.0)
+        samples = min(self.samples, at_most)
+        weight = more.samples / max(samples + more.samples, 1.0)
         apart = more.mean - self.mean
         variance = self.variance + weight * (more.variance - self.variance)
         return Looks(
-            count + more.count,
+            samples + more.samples,
             self.mean + weight * apart,
             variance + weight * (1 - weight) * apart**2,
         )

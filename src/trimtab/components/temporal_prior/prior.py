@@ -134,7 +134,7 @@ class TemporalPrior(OutputRule):
             bias = class_sets.bias(fresh, stretch.counted, horizon)
             seen_in_set = (1 - WRONG[0]) * probs / np.maximum(bias, 1e-12) + WRONG[0]
             mixed += share * class_sets.corrected(probs, seen_in_set, bias, horizon, local[number])
-        return mixed
+        return np.asarray(mixed)
 
     def _weigh(self, gains: Numbers, parts: list[Piece], memory: Tensors) -> None:
         """Let gains (samples, explanations) count once the piece after theirs looks alike."""

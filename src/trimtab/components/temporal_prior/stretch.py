@@ -56,7 +56,7 @@ class Stretch:
     def write(self, memory: Tensors) -> None:
         """Put the stretch back into its memory."""
         for name, looks in (("looks", self.looks), ("piece", self.piece)):
-            memory[f"{name}_counted"].fill_(looks.count)
+            memory[f"{name}_counted"].fill_(looks.samples)
             both = torch.from_numpy(np.stack([looks.mean, looks.variance]))
             memory["looks" if name == "looks" else "piece_looks"].copy_(both)
         memory["counted"].fill_(self.counted)
@@ -68,10 +68,10 @@ class Stretch:
         found = []
         first = 0
         while first < len(looks):
-            samples = slice(first, first + PIECE_SAMPLES - int(self.piece.count))
+            samples = slice(first, first + PIECE_SAMPLES - int(self.piece.samples))
             self.piece = self.piece.with_more(Looks.of(looks[samples]))
-            full = self.piece.count >= PIECE_SAMPLES
-            changed = full and self.looks.count > 0 and distance(self.looks, self.piece) > 1
+            full = self.piece.samples >= PIECE_SAMPLES
+            changed = full and self.looks.samples > 0 and distance(self.looks, self.piece) > 1
             if full:
                 kept = Looks.none() if changed else self.looks
                 self.looks = kept.with_more(self.piece, at_most=LOOKS_SAMPLES)

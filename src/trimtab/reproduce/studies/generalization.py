@@ -48,10 +48,10 @@ def measure(
 
     All ways see the same batches, and are evaluated on images that none of them saw.
     """
-    backbone, domains = _backbone(model), _domains(data)
+    backbone, domains = _backbone(model), load_domains(data)
     if weights != models.fingerprint(model):
         raise ValueError(f"{model} no longer has the weights {weights}")
-    adapted, held_out = _split(domains, domain, images, seed)
+    adapted, held_out = split(domains, domain, images, seed)
     answers = Answers()
     streams = {
         f"{loss}/{'ensembled' if ensembled else 'plain'}/{rate:g}": recipe(
@@ -61,13 +61,13 @@ def measure(
         for ensembled in (False, True)
         for rate in rates
     }
-    for batch in _show(domains, domain, severity, adapted, batch_size, seed):
+    for batch in show(domains, domain, severity, adapted, batch_size, seed):
         answers.labels = batch.labels
         for adapter in streams.values():
             adapter(batch.inputs)
     errors: dict[str, dict[str, float]] = {name: {} for name in streams}
     for other in _evaluated(domains):
-        shown = _show(domains, other, severity, held_out, batch_size, seed)
+        shown = show(domains, other, severity, held_out, batch_size, seed)
         for name, error in _errors(streams, shown).items():
             errors[name][other] = error
     return {"errors": errors, "adapted_to": len(adapted), "held_out": len(held_out)}
@@ -98,14 +98,14 @@ def _errors(streams: dict[str, Adapter], shown: Iterator[Batch]) -> dict[str, fl
     return {name: 100 * number / count for name, number in wrong.items()}
 
 
-def _split(domains: Domains, domain: str, images: int | None, seed: int) -> tuple[Indices, Indices]:
+def split(domains: Domains, domain: str, images: int | None, seed: int) -> tuple[Indices, Indices]:
     """Numbers of the images to adapt to and of those to evaluate on, never the same ones."""
     shuffled = order(domains.labels(domain), None, seed, "generalization")[:images]
     kept = max(1, len(shuffled) // HELD_OUT)
     return shuffled[kept:], shuffled[:kept]
 
 
-def _show(
+def show(
     domains: Domains, domain: str, severity: int, images: Indices, batch_size: int, seed: int
 ) -> Iterator[Batch]:
     stretch = plain_stretch(images, 0, 0 if domain == CLEAN else severity, starts_domain=True)
@@ -123,6 +123,6 @@ def _backbone(model: str) -> Backbone:
 
 
 @cache
-def _domains(data: str) -> Domains:
+def load_domains(data: str) -> Domains:
     images = open_data(data)
     return Corrupted(images) if isinstance(images, LabelledImages) else images

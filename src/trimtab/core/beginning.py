@@ -1,0 +1,72 @@
+"""How a stream begins: from the source, and then with samples of one shape."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+import torch
+
+from trimtab.core import component as roles
+from trimtab.core.attempt import Attempt, full
+from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.pace import Pace
+from trimtab.core.state import StreamState
+from trimtab.core.window import Window
+
+if TYPE_CHECKING:
+    from trimtab.core.backbone import Prediction
+
+MOST_VALUES = 2**26
+"""Of one sample. A larger one is a mistake, or a file that asks for all of the memory."""
+
+
+def at_the_source(
+    backbone: Backbone, source: Tensors, seed: int, window: Window, pace: Pace
+) -> StreamState:
+    """The state of a stream that has seen nothing, not even the shape of its samples."""
+    return StreamState(
+        seed=seed,
+        params={name: full(value) for name, value in source.items()},
+        statistics=dict(backbone.statistics),
+        generator=torch.Generator().manual_seed(seed),
+        window=Window(window.size),
+        pace=pace.afresh(),
+    ).clone()
+
+
+def begin(attempt: Attempt, sample_shape: tuple[int, ...]) -> StreamState:
+    """The state of a stream whose samples have this shape, before the first one.
+
+    Its counters say what beginning has cost.
+    """
+    found = _probe(attempt.backbone, sample_shape)
+    start = roles.Start(
+        backbone=attempt.backbone,
+        source=attempt.source,
+        num_classes=found.logits.shape[1],
+        num_features=None if found.features is None else found.features.shape[1],
+        sample_shape=sample_shape,
+        device=attempt.backbone.device,
+        forward=partial(attempt.learner.further_pass, attempt),
+        backward=attempt.passes.backward,
+        generator=attempt.state.generator,
+    )
+    memory = {c.name: c.new_memory(start) for c in attempt.method.components}
+    attempt.state.memory = memory | attempt.learner.own_memory(start)
+    attempt.state.sample_shape = sample_shape
+    attempt.learner.warm_up(attempt)
+    return attempt.state
+
+
+def _probe(backbone: Backbone, sample_shape: tuple[int, ...]) -> Prediction:
+    if math.prod(sample_shape) > MOST_VALUES:
+        raise ValueError(
+            f"a sample may have {MOST_VALUES} values at most, got shape {sample_shape}; resize it"
+        )
+    blank = torch.zeros(1, *sample_shape, dtype=backbone.dtype, device=backbone.device)
+    try:
+        return backbone.probe(blank)
+    except (RuntimeError, IndexError, TypeError) as error:
+        raise ValueError(f"the model takes no samples of shape {sample_shape}: {error}") from error

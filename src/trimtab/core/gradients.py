@@ -1,0 +1,101 @@
+"""From samples to gradients: how much each counts, what it is compared with, what it costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from trimtab.core import component as roles
+from trimtab.core.backbone import Tensors
+
+if TYPE_CHECKING:
+    from trimtab.core.attempt import Attempt
+
+
+@torch.no_grad()
+def weights_of(attempt: Attempt, step: roles.Step) -> Tensor:
+    """How much each sample counts, shape (batch,)."""
+    detached = replace(step, prediction=step.prediction.detach())
+    rules, memory = attempt.playing(roles.Weighting), attempt.state.memory
+    factors = [rule.weights(detached, memory[rule.name]) for rule in rules]
+    return math.prod(factors, start=torch.ones_like(step.logits[:, 0]))
+
+
+@torch.no_grad()
+def with_targets(
+    attempt: Attempt, step: roles.Step, role: type[roles.Component] = roles.Component
+) -> roles.Step:
+    """The step with the targets of all objectives, or of those that play a role too."""
+    detached, memory = replace(step, prediction=step.prediction.detach()), attempt.state.memory
+    targets = {
+        objective.name: objective.targets(detached, memory[objective.name])
+        for objective in attempt.playing(roles.Objective)
+        if objective.name not in step.targets and isinstance(objective, role)
+    }
+    return replace(step, targets=step.targets | targets)
+
+
+@torch.no_grad()
+def views_of(attempt: Attempt, inputs: Tensor) -> Tensors:
+    """Altered copies of the inputs, by objective; objectives that share a view share its tensor."""
+    views: Tensors = {}
+    shared: list[tuple[object, Tensor]] = []
+    for objective in attempt.playing(roles.Objective):
+        maker = objective.shared_view
+        known = [view for other, view in shared if maker is not None and other == maker]
+        view = known[0] if known else objective.views(inputs, attempt.state.generator)
+        if view is not None:
+            views[objective.name] = view
+            shared.append((maker, view))
+    return views
+
+
+def parts_with_graph(
+    attempt: Attempt, step: roles.Step, kept: Tensor, micro_batch: int
+) -> Iterator[tuple[roles.Step, Tensor]]:
+    """The kept samples of each micro-batch, ready for gradients, and their rows."""
+    views = views_of(attempt, step.inputs[kept])
+    done = 0
+    for rows in torch.arange(len(kept), device=kept.device).split(micro_batch):
+        used = rows[kept[rows]]
+        if not len(used):
+            continue
+        # views that objectives share stay one tensor, so that they pass the network once
+        shown = {id(view): view[done : done + len(used)] for view in views.values()}
+        part = replace(
+            attempt.learner.with_graph(attempt, step, rows, used),
+            views={name: shown[id(view)] for name, view in views.items()},
+            targets={
+                name: {key: value[used] for key, value in targets.items()}
+                for name, targets in step.targets.items()
+            },
+            passed={},
+        )
+        done += len(used)
+        attempt.state.counters.backward_samples += len(used) if part.logits.requires_grad else 0
+        yield part, used
+
+
+def losses_of(attempt: Attempt, step: roles.Step) -> Tensor:
+    """What each sample costs, shape (batch,)."""
+    objectives, memory = attempt.playing(roles.Objective), attempt.state.memory
+    losses = [objective.loss(step, memory[objective.name]) for objective in objectives]
+    return torch.stack(losses).sum(0)
+
+
+def penalty_of(attempt: Attempt) -> Tensor | float:
+    """What the parameters themselves cost, a scalar."""
+    state, rules = attempt.state, attempt.playing(roles.Penalty)
+    return sum(r.penalty(state.params, attempt.source, state.memory[r.name]) for r in rules)
+
+
+@torch.no_grad()
+def show_losses(attempt: Attempt, losses: Tensor) -> None:
+    """Let the parameter rules see what the samples of the coming update cost."""
+    for rule in attempt.playing(roles.ParameterRule):
+        rule.observe(losses, attempt.state.memory[rule.name])

@@ -1,0 +1,57 @@
+"""The only way from a step to the network: two verbs, forward and backward.
+
+Who makes the passes is exchangeable (alone, together with other streams, over several processes);
+a step never knows.
+"""
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.norm import NormPolicy
+
+
+class Passes(Protocol):
+    """Makes the passes that a step asks for."""
+
+    def forward(
+        self,
+        inputs: Tensor,
+        params: Tensors,
+        statistics: Tensors,
+        policy: NormPolicy,
+        *,
+        grad: bool,
+    ) -> Prediction:
+        """Predict under one stream's parameters and statistics.
+
+        Statistics that the policy keeps are changed in place. With ``grad`` the prediction has a
+        graph that ``backward`` can go through, whatever the caller's gradient mode.
+        """
+
+    def backward(self, loss: Tensor) -> None:
+        """Add the gradients of a loss, a scalar, to the ``grad`` of the tensors it came from."""
+
+
+class Alone:
+    """Passes of one stream, each made as soon as it is asked for."""
+
+    def __init__(self, backbone: Backbone) -> None:
+        self.backbone = backbone
+
+    def forward(
+        self,
+        inputs: Tensor,
+        params: Tensors,
+        statistics: Tensors,
+        policy: NormPolicy,
+        *,
+        grad: bool,
+    ) -> Prediction:
+        with torch.set_grad_enabled(grad):
+            return self.backbone(inputs, params, statistics, policy)
+
+    def backward(self, loss: Tensor) -> None:
+        loss.backward()
