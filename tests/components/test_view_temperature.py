@@ -95,7 +95,7 @@ def test_logits_are_divided_and_keep_their_classes() -> None:
 
 @pytest.mark.parametrize(("batch", "first", "later"), [(64, 64, 8), (4, 4, 1), (1, 1, 1)])
 def test_one_sample_in_so_many_is_looked_at(batch: int, first: int, later: int) -> None:
-    rule, sizes = rule_on_logits(every=16), []
+    rule, sizes = rule_on_logits(every=16, memory=4096), []
     kept = memory(rule)
 
     def forward(inputs: Tensor, params: Tensors | None = None) -> Prediction:
@@ -110,6 +110,17 @@ def test_one_sample_in_so_many_is_looked_at(batch: int, first: int, later: int) 
     assert sizes[:4] == [first, first, later, later]
     looked_at = sum(sizes[2:]) / 2 + later  # of the first batch as much as of any
     assert looked_at / (batch * batches) == pytest.approx(1 / 16, rel=0.05)
+
+
+def test_half_as_many_are_looked_at_once_enough_are_known() -> None:
+    rule = rule_on_logits(every=16, memory=16)
+    kept = memory(rule)
+    own = views(1.0, 64)[0]
+    waits = []
+    for _ in range(9):  # 8 samples a look, one in 16: every second batch, then every fourth
+        correct(rule, own, own, own, kept)
+        waits.append(float(kept["due_in"]))
+    assert waits == [64, 0, 64, 0, 192, 128, 64, 0, 192]
 
 
 def test_the_first_batch_counts_as_much_as_any_later_look() -> None:

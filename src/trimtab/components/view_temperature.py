@@ -36,7 +36,7 @@ class ViewTemperature(OutputRule):
         augment: Makes the strong view of a batch.
         mild: Makes the mild view of a batch.
         every: One sample in so many is looked at: all of the first batch, then a part of a batch
-            now and then.
+            now and then; half as many once ``memory`` samples are known.
         memory: How many samples the temperature is found from, the latest.
     """
 
@@ -83,7 +83,8 @@ class ViewTemperature(OutputRule):
         rows = torch.arange(len(step.inputs), device=step.inputs.device)
         rows = torch.cat([rows[first::part] for first in range(1 if memory["seen"] else part)])
         few = -(-len(step.inputs) // part)
-        memory["due_in"].add_(self.every * few)
+        full = int(memory["seen"]) >= self.memory
+        memory["due_in"].add_((2 if full else 1) * self.every * few)
         views = [
             augmented(view, step.inputs[rows], step.generator) for view in (self.augment, self.mild)
         ]

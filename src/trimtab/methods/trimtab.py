@@ -1,4 +1,4 @@
-"""ROID's learning with a temperature, a prior along time and a norm that need no labels."""
+"""ROID with temperature scaling, HMM smoothing and BN adaptation that need no labels (preset)."""
 
 from collections.abc import Callable
 
@@ -22,14 +22,20 @@ CARD = Card(
     title="Trimtab",
     paper="this project's own preset on top of ROID; see docs/beyond-roid.md",
     idea=(
-        "Learns as ROID does. A temperature found from augmented views makes confidence honest; "
-        "predictions are smoothed along time as far as the stream shows that neighbours share "
-        "their class; and a network's later batch norms trust a batch only as far as its samples "
-        "seem independent."
+        "Learns as ROID does. Temperature scaling from augmented views makes confidence honest; "
+        "hidden Markov chains and local class priors correct predictions along time, as far as "
+        "their order shows correlation; and a network's later batch norms trust a batch only "
+        "while its samples show many classes."
     ),
     helps="Any stream, of any batch size: steady, changing or mixed domains, random or correlated.",
-    hurts="Correlation that begins late on a batch-norm network is noticed with a delay.",
-    forwards="1, one more for each kept sample, and two for one sample in 32",
+    hurts=(
+        "A first long run of one class looks like a biased model, and is left alone until another "
+        "class follows."
+    ),
+    forwards=(
+        "1, one more for each kept sample, and two for one sample in 16; with batch norms, one "
+        "more for one in 16"
+    ),
     backwards="2 for each kept sample",
 )
 

@@ -26,11 +26,12 @@ def filtered(evidence: Numbers, fresh: Numbers, stay: Numbers, before: Numbers) 
     class probabilities before the first step.
     """
     keep = stay[:, None]
+    restart = (1 - keep) * fresh[:, None]
     beliefs = np.empty((len(evidence), *before.shape), before.dtype)
     totals = np.empty((len(evidence), *before.shape[:-1]), before.dtype)
     belief = before
     for step, likelihood in enumerate(evidence):
-        joint = ((1 - keep) * fresh[step] + keep * belief) * likelihood
+        joint = (restart[step] + keep * belief) * likelihood
         totals[step] = joint.sum(-1)
         beliefs[step] = belief = joint / totals[step, ..., None]
     return Filtered(beliefs, totals)
@@ -39,12 +40,13 @@ def filtered(evidence: Numbers, fresh: Numbers, stay: Numbers, before: Numbers) 
 def smoothed(past: Filtered, evidence: Numbers, fresh: Numbers, stay: Numbers) -> Numbers:
     """Class probabilities given the evidence of all steps, (steps, ..., chains, classes)."""
     keep = stay[:, None]
+    restart = (1 - keep) * fresh[:, None]
     future = np.ones_like(past.beliefs[0])
     probs = np.empty_like(past.beliefs)
     for step in range(len(evidence) - 1, -1, -1):
-        joint = past.beliefs[step] * future
-        probs[step] = joint / joint.sum(-1, keepdims=True)
+        probs[step] = past.beliefs[step] * future
         later = future * evidence[step]
-        drawn = ((1 - keep) * fresh[step] * later).sum(-1, keepdims=True)
+        drawn = (restart[step] * later).sum(-1, keepdims=True)
         future = (drawn + keep * later) / past.totals[step, ..., None]
+    probs /= probs.sum(-1, keepdims=True)
     return probs

@@ -24,6 +24,8 @@ HORIZONS = np.array([8.0, 32.0, 128.0], np.float32)
 WRONG = np.array([0.15, 0.5], np.float32)
 """Shares of predictions that say nothing of their class, however sure: mistakes end no run.
 Chains are weighed against each other for both."""
+NEGLIGIBLE = 1e-3
+"""Trust in an explanation that is not worth working it out."""
 NUM_CHAINS = len(WRONG) * len(STAYS)
 MOST, LEAST = 20.0, -10.0
 """Nats of evidence that are remembered: what ends or begins is noticed within a few samples."""
@@ -130,6 +132,8 @@ class TemporalPrior(OutputRule):
         smoothed = chains.smoothed(filtered, seen, fresh, STAYS).reshape(len(probs), NUM_CHAINS, -1)
         mixed += np.einsum("skc,k->sc", smoothed, trust[:NUM_CHAINS])
         for number, share in enumerate(trust[NUM_CHAINS:]):
+            if share < NEGLIGIBLE:
+                continue
             horizon = float(HORIZONS[number])
             bias = class_sets.bias(fresh, stretch.counted, horizon)
             seen_in_set = (1 - WRONG[0]) * probs / np.maximum(bias, 1e-12) + WRONG[0]

@@ -21,7 +21,7 @@ VARIANTS: dict[str, Variant] = {
     "without the adaptive norm": (OWN, {"adaptive_norm": False}),
     "without cautious updates": (OWN, {"cautious": False}),
 }
-"""Methods and options. Without the prior, batch norms use the batch's statistics alone."""
+"""Methods and options."""
 
 
 def networks(setup: Setup) -> tuple[str, ...]:
