@@ -7,6 +7,7 @@ from torch import Tensor
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import ParameterRule, Start
+from trimtab.core.ranges import check_positive
 from trimtab.functional import full_copy
 
 
@@ -25,8 +26,7 @@ class CautiousUpdates(ParameterRule):
     samples: float = 32.0
 
     def __post_init__(self) -> None:
-        if not self.samples > 0:
-            raise ValueError(f"samples must be positive, got {self.samples}")
+        check_positive(self, "samples")
 
     def new_memory(self, start: Start) -> Tensors:
         before = {f"before.{name}": full_copy(value) for name, value in start.source.items()}

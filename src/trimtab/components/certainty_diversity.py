@@ -8,6 +8,7 @@ from torch.nn.functional import cosine_similarity
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Start, Step, Weighting
+from trimtab.core.ranges import check_positive, check_shares
 from trimtab.functional import entropy
 
 
@@ -28,10 +29,8 @@ class CertaintyDiversity(Weighting):
     momentum: float = 0.9
 
     def __post_init__(self) -> None:
-        if not self.temperature > 0:
-            raise ValueError(f"temperature must be positive, got {self.temperature}")
-        if not 0 <= self.momentum <= 1:
-            raise ValueError(f"momentum must lie in [0, 1], got {self.momentum}")
+        check_positive(self, "temperature")
+        check_shares(self, "momentum")
 
     def new_memory(self, start: Start) -> Tensors:
         classes = start.num_classes

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Recall, Start, Step, Weighting
+from trimtab.core.ranges import check_counts
 
 
 class Item(NamedTuple):
@@ -43,12 +44,8 @@ class ClassBalancedMemory(Recall, Weighting):
     uncertainty_weight: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.size < 1:
-            raise ValueError(f"size must be at least 1 sample, got {self.size}")
-        if self.samples_per_update is not None and self.samples_per_update < 1:
-            raise ValueError(
-                f"samples_per_update must be at least 1, got {self.samples_per_update}"
-            )
+        check_counts(self, "size", unit="sample")
+        check_counts(self, "samples_per_update")
 
     def new_memory(self, start: Start) -> Tensors:
         """Stored inputs (size, ...), a row of label, uncertainty, age and arrival for each."""

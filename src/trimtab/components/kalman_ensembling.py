@@ -6,6 +6,7 @@ import torch
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import ParameterRule, Start
+from trimtab.core.ranges import check_shares
 from trimtab.functional import full_copy
 
 PARAMETERS_OF_VIT_B = 38_400
@@ -33,9 +34,7 @@ class KalmanEnsembling(ParameterRule):
     min_momentum: float = 0.89
 
     def __post_init__(self) -> None:
-        for name in ("momentum", "source_momentum", "noise", "min_momentum"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must lie in [0, 1], got {getattr(self, name)}")
+        check_shares(self, "momentum", "source_momentum", "noise", "min_momentum")
 
     def new_memory(self, start: Start) -> Tensors:
         hidden = {f"hidden.{name}": full_copy(value) for name, value in start.source.items()}

@@ -10,6 +10,7 @@ from torch.nn.functional import normalize
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import OutputRule, Step
+from trimtab.core.ranges import check_counts
 
 Affinity = Literal["rbf", "knn", "linear"]
 
@@ -40,8 +41,7 @@ class Laplacian(OutputRule):
     def __post_init__(self) -> None:
         if self.affinity not in _AFFINITIES:
             raise ValueError(f"affinity must be 'rbf', 'knn' or 'linear', got {self.affinity!r}")
-        if self.neighbors < 1:
-            raise ValueError(f"neighbors must be at least 1, got {self.neighbors}")
+        check_counts(self, "neighbors")
 
     def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
         recent = step.recent.features

@@ -10,6 +10,7 @@ from trimtab.augment import Augment, ColorAffineBlurNoise, augmented
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Objective, OutputRule, ParameterRule, Start, Step
 from trimtab.core.optimizer import is_small
+from trimtab.core.ranges import check_shares
 from trimtab.functional import (
     cross_entropy,
     full_copy,
@@ -47,8 +48,7 @@ class MeanTeacher(Objective, ParameterRule, OutputRule):
     augment: Augment | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.momentum <= 1:
-            raise ValueError(f"momentum must lie in [0, 1], got {self.momentum}")
+        check_shares(self, "momentum")
         if self.views_of_teacher < 0:
             raise ValueError(f"views_of_teacher must be 0 or more, got {self.views_of_teacher}")
         if self.returns not in ("teacher", "sum"):

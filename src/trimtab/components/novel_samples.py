@@ -11,6 +11,7 @@ from torch.nn.functional import cosine_similarity
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Step, Weighting
 from trimtab.core.optimizer import is_small
+from trimtab.core.ranges import check_positive, check_shares
 from trimtab.functional import averaged_over_kept, entropy
 
 SMALL_IMAGE_SIMILARITY, LARGE_IMAGE_SIMILARITY = 0.4, 0.05
@@ -38,12 +39,8 @@ class NovelSamples(Weighting):
     later_memory = MappingProxyType({"mean_probs": ("classes",)})
 
     def __post_init__(self) -> None:
-        if not self.max_entropy > 0:
-            raise ValueError(f"max_entropy must be positive, got {self.max_entropy}")
-        if self.max_similarity is not None and not self.max_similarity > 0:
-            raise ValueError(f"max_similarity must be positive, got {self.max_similarity}")
-        if not 0 <= self.momentum <= 1:
-            raise ValueError(f"momentum must lie in [0, 1], got {self.momentum}")
+        check_positive(self, "max_entropy", "max_similarity")
+        check_shares(self, "momentum")
 
     def weights(self, step: Step, memory: Tensors) -> Tensor:
         probs, uncertainty = step.logits.softmax(1), entropy(step.logits)

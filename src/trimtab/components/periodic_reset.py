@@ -6,6 +6,7 @@ import torch
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import ResetRule, Start
+from trimtab.core.ranges import check_counts
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,7 @@ class PeriodicReset(ResetRule):
     every: int = 1000
 
     def __post_init__(self) -> None:
-        if self.every < 1:
-            raise ValueError(f"every must be at least 1 batch, got {self.every}")
+        check_counts(self, "every", unit="batch")
 
     def new_memory(self, start: Start) -> Tensors:
         return {"batches": torch.zeros((), dtype=torch.long, device=start.device)}

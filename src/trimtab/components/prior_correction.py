@@ -7,6 +7,7 @@ from torch import Tensor
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import OutputRule, Step
+from trimtab.core.ranges import check_positive
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,7 @@ class PriorCorrection(OutputRule):
     def __post_init__(self) -> None:
         if self.form not in ("logits", "posterior"):
             raise ValueError(f"form must be 'logits' or 'posterior', got {self.form!r}")
-        if not self.temperature > 0:
-            raise ValueError(f"temperature must be positive, got {self.temperature}")
+        check_positive(self, "temperature")
         if self.iterations < 0:
             raise ValueError(f"iterations must be 0 or more, got {self.iterations}")
 

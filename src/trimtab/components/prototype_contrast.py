@@ -9,6 +9,7 @@ from torch.nn.functional import linear, normalize
 from trimtab.augment import Augment, ColorAffineBlurNoise, augmented
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Objective, Start, Step
+from trimtab.core.ranges import check_positive
 from trimtab.core.source_data import SourceData, labelled
 
 
@@ -36,8 +37,7 @@ class PrototypeContrast(Objective):
     augment: Augment | None = None
 
     def __post_init__(self) -> None:
-        if not self.temperature > 0:
-            raise ValueError(f"temperature must be positive, got {self.temperature}")
+        check_positive(self, "temperature")
 
     def new_memory(self, start: Start) -> Tensors:
         """Prototypes (classes, features) and the projector's weights, which are trained."""

@@ -10,6 +10,7 @@ from trimtab.augment import Augment, augmented
 from trimtab.contrast_views import StrongView
 from trimtab.core.backbone import Prediction, Tensors
 from trimtab.core.component import Objective, ParameterRule, Start, Step
+from trimtab.core.ranges import check_counts, check_positive, check_shares
 from trimtab.functional import full_copy, move_towards
 
 KEY = "key."
@@ -45,13 +46,9 @@ class PseudoLabelContrast(Objective, ParameterRule):
     varying_memory = frozenset({"waiting_keys"})
 
     def __post_init__(self) -> None:
-        if not 0 <= self.momentum <= 1:
-            raise ValueError(f"momentum must lie in [0, 1], got {self.momentum}")
-        if not self.temperature > 0:
-            raise ValueError(f"temperature must be positive, got {self.temperature}")
-        for name in ("neighbours", "queue_size", "bank_size"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        check_shares(self, "momentum")
+        check_positive(self, "temperature")
+        check_counts(self, "neighbours", "queue_size", "bank_size")
 
     def new_memory(self, start: Start) -> Tensors:
         """The key network, a queue of random keys, an empty bank, and counts."""

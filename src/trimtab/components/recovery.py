@@ -8,6 +8,7 @@ from torch import Tensor
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import ParameterRule, Start
+from trimtab.core.ranges import check_shares
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,7 @@ class Recovery(ParameterRule):
     later_memory = MappingProxyType({"mean_loss": ()})
 
     def __post_init__(self) -> None:
-        if not 0 <= self.momentum <= 1:
-            raise ValueError(f"momentum must lie in [0, 1], got {self.momentum}")
+        check_shares(self, "momentum")
 
     def new_memory(self, start: Start) -> Tensors:
         return {"recoveries": torch.zeros((), dtype=torch.long, device=start.device)}

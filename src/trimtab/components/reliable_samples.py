@@ -7,6 +7,7 @@ from torch import Tensor
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Step, Weighting
+from trimtab.core.ranges import check_positive
 from trimtab.functional import averaged_over_kept, entropy
 
 
@@ -22,8 +23,7 @@ class ReliableSamples(Weighting):
     max_entropy: float = 0.4
 
     def __post_init__(self) -> None:
-        if not self.max_entropy > 0:
-            raise ValueError(f"max_entropy must be positive, got {self.max_entropy}")
+        check_positive(self, "max_entropy")
 
     def keeps(self, logits: Tensor) -> Tensor:
         """Which rows are certain enough, booleans of shape (batch,)."""

@@ -6,6 +6,7 @@ import torch
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import ParameterRule
+from trimtab.core.ranges import check_shares
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,7 @@ class SourceEnsembling(ParameterRule):
     momentum: float = 0.99
 
     def __post_init__(self) -> None:
-        if not 0 <= self.momentum <= 1:
-            raise ValueError(f"momentum must lie in [0, 1], got {self.momentum}")
+        check_shares(self, "momentum")
 
     def after_update(self, params: Tensors, source: Tensors, memory: Tensors) -> None:
         targets = [source[name].to(param.dtype) for name, param in params.items()]

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Step, Weighting
+from trimtab.core.ranges import check_positive
 from trimtab.destruction import PatchShuffle
 from trimtab.functional import averaged_over_kept, entropy
 
@@ -37,8 +38,7 @@ class StructureDependence(Weighting):
     destroy: Destruction = field(default_factory=PatchShuffle)
 
     def __post_init__(self) -> None:
-        if not self.max_entropy > 0:
-            raise ValueError(f"max_entropy must be positive, got {self.max_entropy}")
+        check_positive(self, "max_entropy")
         if not -1 <= self.min_drop <= 1:
             raise ValueError(f"min_drop must lie in [-1, 1], got {self.min_drop}")
 

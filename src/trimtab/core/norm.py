@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from trimtab.core.ranges import check_shares
+
 
 @dataclass(frozen=True)
 class NormPolicy:
@@ -35,9 +37,7 @@ class NormPolicy:
     late_share: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("batch_weight", "keep_weight", "late_share"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must lie in [0, 1], got {getattr(self, name)}")
+        check_shares(self, "batch_weight", "keep_weight", "late_share")
 
     @property
     def couples_samples(self) -> bool:

@@ -16,6 +16,7 @@ from trimtab.core.learner import Learner
 from trimtab.core.method import Method
 from trimtab.core.norm import NormPolicy
 from trimtab.core.optimizer import Kind, OptimizerChoice, is_small
+from trimtab.core.ranges import check_counts
 
 CARD = Card(
     title="MEMO",
@@ -43,8 +44,7 @@ class Episodic(Learner):
     views: int | None = None
 
     def __post_init__(self) -> None:
-        if self.views is not None and self.views < 1:
-            raise ValueError(f"views must be at least 1, got {self.views}")
+        check_counts(self, "views")
 
     def check(self, method: Method) -> None:
         if method.playing(Recall):
