@@ -13,7 +13,9 @@ PACKAGE = Path(trimtab.__file__).parent
 
 
 def modules(folder: str) -> set[str]:
-    return {path.stem for path in (PACKAGE / folder).glob("[!_]*.py")}
+    """Files, and packages that hold one idea in several files."""
+    files = {path.stem for path in (PACKAGE / folder).glob("[!_]*.py")}
+    return files | {path.parent.name for path in (PACKAGE / folder).glob("*/__init__.py")}
 
 
 def test_every_file_in_methods_is_in_the_table() -> None:
@@ -36,7 +38,7 @@ def test_a_components_class_is_called_like_its_file(name: str) -> None:
     kind = trimtab.COMPONENTS[name]
     assert isinstance(kind, type)
     assert issubclass(kind, Component)
-    assert kind.__module__ == f"trimtab.components.{name}"
+    assert getattr(importlib.import_module(f"trimtab.components.{name}"), kind.__name__) is kind
     assert "".join(word.capitalize() for word in name.split("_")) == kind.__name__
 
 

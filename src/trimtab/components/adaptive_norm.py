@@ -18,8 +18,8 @@ FEWEST_SAMPLES = 32
 """Fewer do not show that classes are many."""
 WITNESS_SAMPLES = 24
 """Samples that pass the network once more to see which classes a batch holds."""
-OPENS, CLOSES = 0.75, 0.68
-"""Shares of the classes that as many independent samples would show."""
+OPENS, CLOSES = 0.65, 0.55
+"""Coverage of the classes, divided by how much less sure batch statistics make predictions."""
 EARLY_WEIGHT = 0.5
 """Weight of a batch's statistics in the first half while the later half uses stored ones."""
 STARTLED = 4.0
@@ -36,10 +36,12 @@ class AdaptiveNorm(OutputRule, NormRule):
     a batch holds one class, normalising by its statistics erases that class, and predictions
     scatter over all of them. So the later half of the batch norms takes a batch's statistics only
     while samples show about as many classes as independent ones would, judged from predictions
-    with stored statistics in the later half. While those are in use, that is any prediction, as
-    corrected by the output rules before this one; otherwise a few samples pass the network again
-    now and then as witnesses, at once where confidence falls. What a batch's statistics do to
-    predictions has no say, so the gate can always close and open again.
+    with stored statistics in the later half, and while a batch's statistics do not make
+    predictions much less sure (entropy). Some samples pass the network again now and then, with
+    the gate as it is not, at once where confidence falls. While the gate is closed, classes are
+    counted in predictions as corrected by the output rules before this one. How a batch's
+    statistics scatter predictions over classes has no say, so the gate can always close and open
+    again.
 
     Args:
         stored_samples: A batch of this many samples weighs as much as the stored statistics.
@@ -64,7 +66,8 @@ class AdaptiveNorm(OutputRule, NormRule):
             "classes": torch.zeros(RING_SAMPLES, device=start.device),
             "counted": zero.clone(),
             "coverage": zero.clone(),
-            "credit": zero.clone(),
+            "entropy_ratio": zero + 1,
+            "credit": zero + RING_SAMPLES,
             "confidence": zero.clone(),
             "confidence_variance": zero.clone(),
             "confidence_counted": zero.clone(),
@@ -81,34 +84,39 @@ class AdaptiveNorm(OutputRule, NormRule):
     def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
         if not memory or not step.policy.couples_samples:
             return logits
-        if not bool(memory["open"]):
-            self._count(logits, memory)
-            return logits
+        is_open = bool(memory["open"])
         memory["credit"].add_(len(logits) / self.witness_every)
-        samples = min(len(logits), WITNESS_SAMPLES)
-        startled = self._startled(step.logits, memory)
-        if memory["credit"] >= (samples if startled else 2 * samples):
-            memory["credit"].sub_(samples)
-            closed = _gated(step.policy, is_open=False)
-            self._count(step.forward(step.inputs[:samples], policy=closed).logits, memory)
+        samples = min(len(logits), RING_SAMPLES if memory["counted"] == 0 else WITNESS_SAMPLES)
+        enough = samples if self._startled(step.logits, memory) else 2 * samples
+        witness = None
+        if memory["credit"] >= (enough if bool(memory["counted"]) else samples):
+            memory["credit"].sub_(samples).clamp_(max=float(RING_SAMPLES))
+            other = _gated(step.policy, not is_open)
+            witness = step.forward(step.inputs[:samples], policy=other).logits
+            plain, shown = step.logits[:samples], witness
+            batch, stored = (plain, shown) if is_open else (shown, plain)
+            ratio = _entropy(batch) / _entropy(stored).clamp(min=1e-6)
+            memory["entropy_ratio"].lerp_(ratio.clamp(0.25, 4.0), 0.5)
+        if not is_open:
+            self._count(logits, memory)
+        elif witness is not None:
+            self._count(witness, memory)
         return logits
 
     def _count(self, logits: Tensor, memory: Tensors) -> None:
         """Take in predictions with stored statistics in the later half, and judge by them."""
-        classes = logits.argmax(1)
+        is_open, classes = bool(memory["open"]), logits.argmax(1)
         latest = torch.cat([classes.to(memory["classes"]), memory["classes"]])
         memory["classes"].copy_(latest[:RING_SAMPLES])
         memory["counted"].add_(len(classes)).clamp_(max=RING_SAMPLES)
-        count = max(int(memory["counted"]), len(classes))
-        if bool(memory["open"]):
-            found = coverage(latest[: len(classes)], logits.shape[1])
-            memory["open"].fill_(found >= CLOSES)
-            memory["coverage"].fill_(found)
-        elif count >= FEWEST_SAMPLES:
-            found = coverage(latest[:count], logits.shape[1])
-            known = 0.5 if bool(memory["coverage"]) else 0.0
-            memory["coverage"].mul_(known).add_((1 - known) * found)
-            memory["open"].fill_(memory["coverage"] >= OPENS)
+        count = len(classes) if is_open else max(int(memory["counted"]), len(classes))
+        if count < FEWEST_SAMPLES and not is_open:
+            return
+        found = coverage(latest[:count], logits.shape[1])
+        known = 0.5 if bool(memory["coverage"]) and not is_open else 0.0
+        memory["coverage"].mul_(known).add_((1 - known) * found)
+        score = memory["coverage"] / memory["entropy_ratio"]
+        memory["open"].fill_(score >= (CLOSES if is_open else OPENS))
 
     def _startled(self, logits: Tensor, memory: Tensors) -> bool:
         """Whether a batch is much less confident than usual; it becomes part of what is usual."""
@@ -130,6 +138,7 @@ class AdaptiveNorm(OutputRule, NormRule):
         return {
             "late_share": float(memory["open"]),
             "class_coverage": float(memory["coverage"]),
+            "entropy_ratio": float(memory["entropy_ratio"]),
         }
 
 
@@ -140,6 +149,11 @@ def _gated(policy: NormPolicy, is_open: bool) -> NormPolicy:
         late_share=float(is_open),
         differentiable=False,  # constants for the gradient, which is as good and much faster
     )
+
+
+def _entropy(logits: Tensor) -> Tensor:
+    """Mean entropy of predictions, in nats."""
+    return -(logits.softmax(1) * logits.log_softmax(1)).sum(1).mean()
 
 
 def coverage(classes: Tensor, num_classes: int) -> float:
