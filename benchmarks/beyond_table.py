@@ -1,7 +1,7 @@
 """The tables of docs/beyond-roid.md from stores of runs: error / calibration error in %.
 
-``python benchmarks/beyond_table.py STORE ... --keep FILE.json`` also keeps the numbers of every run in
-one small file; ``--from FILE.json`` makes the tables again.
+``--keep FILE.json`` also keeps the numbers of every run in one small file, and ``--from`` that file
+makes the tables again.
 """
 
 import argparse

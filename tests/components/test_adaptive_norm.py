@@ -16,7 +16,7 @@ from trimtab.components.adaptive_norm import (
     expected_entropy,
 )
 from trimtab.core.backbone import Backbone, Prediction, Tensors
-from trimtab.core.component import Start, Step
+from trimtab.core.component import Start
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy, tracking
 
 CLASSES = 10
@@ -45,22 +45,39 @@ def drawn(samples: int, classes: int = CLASSES) -> Tensor:
     return torch.randint(classes, (samples,), generator=torch.Generator().manual_seed(0))
 
 
-class Witness:
-    """A network whose predictions with stored statistics are known; counts what passes it."""
+class Network:
+    """A network whose further passes are known, with stored and with batch statistics."""
 
-    def __init__(self, classes: Tensor) -> None:
-        self.classes, self.policies = classes, list[NormPolicy | None]()
+    def __init__(self, stored: Tensor, batch: Tensor | None = None) -> None:
+        self.stored, self.batch = stored, stored if batch is None else batch
+        self.policies: list[NormPolicy] = []
+        self.samples = 0
 
     def __call__(
         self, inputs: Tensor, params: object = None, policy: NormPolicy | None = None
     ) -> Prediction:
+        assert policy is not None
         self.policies.append(policy)
-        return Prediction(sure_of(self.classes[: len(inputs)]), None)
+        self.samples += len(inputs)
+        logits = self.batch if policy.late_share else self.stored
+        return Prediction(logits[: len(inputs)], None)
 
 
-def seen(classes: Tensor, witness: Witness | None = None, policy: NormPolicy = BATCH) -> Step:
-    plain = replace(step(sure_of(classes)), policy=policy)
-    return plain if witness is None else replace(plain, forward=witness)
+def give(rule: AdaptiveNorm, kept: Tensors, logits: Tensor, network: Network) -> None:
+    """A batch whose predictions are ``logits``."""
+    seen = replace(step(logits), forward=network, policy=rule.norm(BATCH, len(logits), kept))
+    assert rule.correct(logits, seen, kept) is logits
+
+
+ALL, ONE = sure_of(drawn(64)), sure_of(torch.full((64,), 4))
+
+
+def opened(rule: AdaptiveNorm) -> Tensors:
+    """The memory after a batch of all classes."""
+    kept = memory(rule)
+    give(rule, kept, ALL, Network(ALL))
+    assert rule.report(kept)["late_share"] == 1
+    return kept
 
 
 def test_the_expected_entropy_is_that_of_many_draws() -> None:
@@ -84,65 +101,74 @@ def test_coverage_is_one_for_independent_samples_and_small_for_one_class() -> No
 
 def test_late_norms_open_once_a_batch_shows_all_classes() -> None:
     rule = AdaptiveNorm()
-    kept = memory(rule)
-    closed = rule.norm(BATCH, 64, kept)
+    closed = rule.norm(BATCH, 64, memory(rule))
     assert (closed.late_share, closed.batch_weight) == (0, pytest.approx(0.99 * EARLY_WEIGHT, 0.01))
-    rule.correct(sure_of(drawn(64)), seen(drawn(64)), kept)
-    opened = rule.norm(BATCH, 64, kept)
-    assert (opened.late_share, opened.batch_weight) == (1, pytest.approx(0.99, 0.01))
+    open_ = rule.norm(BATCH, 64, opened(rule))
+    assert (open_.late_share, open_.batch_weight) == (1, pytest.approx(0.99, 0.01))
 
 
 def test_late_norms_stay_closed_while_batches_show_one_class() -> None:
     rule = AdaptiveNorm()
     kept = memory(rule)
     for label in (3, 3, 7, 1, 0, 5):
-        classes = torch.full((64,), label)
-        rule.correct(sure_of(classes), seen(classes), kept)
+        classes = sure_of(torch.full((64,), label))
+        give(rule, kept, classes, Network(classes, batch=ALL))
         assert rule.norm(BATCH, 64, kept).late_share == 0
 
 
-def test_witnesses_close_the_gate_whatever_batch_statistics_do_to_predictions() -> None:
-    # batch statistics scatter the predictions of single-class batches over all classes
+def test_late_norms_stay_closed_where_batch_statistics_make_predictions_unsure() -> None:
     rule = AdaptiveNorm()
     kept = memory(rule)
-    rule.correct(sure_of(drawn(64)), seen(drawn(64)), kept)
-    assert rule.report(kept)["late_share"] == 1
-    witness = Witness(torch.full((64,), 4))
+    few = sure_of(drawn(64, 7)) / 2
+    give(rule, kept, few, Network(few, batch=0.4 * few))
+    assert rule.report(kept)["entropy_ratio"] > 1
+    assert rule.report(kept)["late_share"] == 0
+    sharper = memory(rule)
+    give(rule, sharper, few, Network(few, batch=3 * few))  # a biased model that is made surer
+    assert rule.report(sharper)["late_share"] == 1
+
+
+def test_the_gate_closes_whatever_batch_statistics_do_to_predictions_and_opens_again() -> None:
+    # batch statistics scatter the predictions of single-class batches over all classes
+    rule = AdaptiveNorm()
+    kept = opened(rule)
+    network = Network(stored=ONE, batch=ALL)
     shares = []
     for _ in range(16):
-        rule.correct(sure_of(drawn(64)), seen(drawn(64), witness), kept)
+        give(rule, kept, ALL, network)
         shares.append(rule.report(kept)["late_share"])
         if not shares[-1]:
             break
     assert shares[-1] == 0
-    assert all(policy is not None and policy.late_share == 0 for policy in witness.policies)
-    for _ in range(3):  # and it opens again
-        rule.correct(sure_of(drawn(64)), seen(drawn(64)), kept)
+    assert all(policy.late_share == 0 for policy in network.policies)
+    for _ in range(3):
+        give(rule, kept, ALL, Network(ALL))
     assert rule.report(kept)["late_share"] == 1
 
 
 def test_witnesses_are_called_at_once_where_confidence_falls() -> None:
     rule = AdaptiveNorm()
-    kept = memory(rule)
-    rule.correct(sure_of(drawn(64)), seen(drawn(64)), kept)
-    diverse, single = Witness(drawn(64)), Witness(torch.full((64,), 4))
+    kept = opened(rule)
     for _ in range(9):
-        rule.correct(sure_of(drawn(64)), seen(drawn(64), diverse), kept)
-    unsure = seen(drawn(64), single)
-    unsure = replace(unsure, prediction=Prediction(0.05 * sure_of(drawn(64)), None))
-    rule.correct(unsure.logits, unsure, kept)
+        give(rule, kept, ALL, Network(ALL))
+    single = Network(ONE)
+    give(rule, kept, 0.05 * ALL, single)
     assert len(single.policies) == 1
     assert rule.report(kept)["late_share"] == 0
 
 
-def test_witnesses_are_one_sample_in_sixteen() -> None:
+@pytest.mark.parametrize("logits", [ALL, ONE])
+def test_one_sample_in_sixteen_passes_again_whether_the_gate_is_open_or_closed(
+    logits: Tensor,
+) -> None:
     rule = AdaptiveNorm()
-    kept = memory(rule)
-    rule.correct(sure_of(drawn(64)), seen(drawn(64)), kept)
-    witness = Witness(drawn(64))
+    kept, network = memory(rule), Network(logits)
+    give(rule, kept, logits, network)
+    first = network.samples
     for _ in range(96):
-        rule.correct(sure_of(drawn(64)), seen(drawn(64), witness), kept)
-    assert 24 * len(witness.policies) <= 96 * 64 / 16
+        give(rule, kept, logits, network)
+    assert first == 64
+    assert 0.5 < 16 * (network.samples - first) / (96 * 64) <= 1.01
 
 
 def test_the_fewer_samples_the_more_stored_statistics_count() -> None:
@@ -160,12 +186,12 @@ def test_where_nothing_couples_samples_it_does_nothing() -> None:
     kept = memory(rule)
     assert rule.norm(SOURCE, 64, kept) == SOURCE
     logits = sure_of(drawn(64))
-    assert rule.correct(logits, seen(drawn(64), policy=SOURCE), kept) is logits
+    assert rule.correct(logits, replace(step(logits), policy=SOURCE), kept) is logits
     assert not kept["counted"]
     without = first_memory(rule, CLASSES)
     assert without == {}
     assert rule.norm(BATCH, 64, without) == BATCH
-    assert rule.correct(logits, seen(drawn(64)), without) is logits
+    assert rule.correct(logits, step(logits), without) is logits
 
 
 @pytest.mark.parametrize("setting", [{"stored_samples": 0.0}, {"witness_every": 0}])
