@@ -16,7 +16,9 @@ from trimtab.reproduce.study import Record, Study
 SETUP = small(Setup())
 
 
-def analysed(independent: float, moving: float, ordered: float, changed: float = 0.0) -> Analysis:
+def analysed(
+    independent: float, moving: float, ordered: float, changed: float = 0.0, later: float = 50.0
+) -> Analysis:
     """Raw errors are 50 %; these are the errors with the prior."""
 
     def record(study: Study) -> Record:
@@ -25,6 +27,8 @@ def analysed(independent: float, moving: float, ordered: float, changed: float =
             order: {
                 "raw": 50.0,
                 "corrected": iid if order == INDEPENDENT else ordered,
+                "later_raw": 50.0,
+                "later_corrected": later,
                 "changed": changed if order == INDEPENDENT else 100.0,
             }
             for order in study.settings["orders"]
@@ -38,20 +42,25 @@ def verdicts(analysis: Analysis) -> list[bool | None]:
 
 
 def test_a_prior_that_helps_and_never_harms_is_all_that_is_claimed() -> None:
-    assert verdicts(analysed(50.3, 50.0, 20.0)) == [True] * 12
+    assert verdicts(analysed(50.3, 50.0, 20.0)) == [True] * 13
 
 
 @pytest.mark.parametrize(
     ("errors", "failing"),
-    [((50.4, 50.0, 20.0), [0]), ((50.0, 50.4, 20.0), [1]), ((50.0, 50.0, 20.0, 1.0), [2])],
+    [
+        ((50.4, 50.0, 20.0), [0]),
+        ((50.0, 50.4, 20.0), [1]),
+        ((50.0, 50.0, 20.0, 1.0), [2]),
+        ((50.0, 50.0, 20.0, 0.0, 50.4), [11]),
+    ],
 )
-def test_harm_to_independent_streams_is_seen(errors: tuple[float, ...], failing: list[int]) -> None:
+def test_harm_to_independent_samples_is_seen(errors: tuple[float, ...], failing: list[int]) -> None:
     found = verdicts(analysed(*errors))
     assert [number for number, holds in enumerate(found) if not holds] == failing
 
 
 def test_a_prior_that_leaves_runs_alone_does_not_win_and_one_that_harms_is_named() -> None:
-    assert verdicts(analysed(50.0, 50.0, 50.0)) == [True] * 3 + [False] * 8 + [True]
+    assert verdicts(analysed(50.0, 50.0, 50.0)) == [True] * 3 + [False] * 8 + [True] * 2
     harmful = analysed(50.0, 50.0, 51.0)
     assert verdicts(harmful)[-1] is False
     runs = next(claim for claim in harmful.claims if "runs of 10," in claim.text)

@@ -38,6 +38,13 @@ def test_a_prior_uses_runs_and_says_on_how_many_batches() -> None:
     assert 0 < found["changed"] <= 100
 
 
+def test_the_second_half_is_also_counted_for_itself() -> None:
+    found = measure(**SETTINGS | {"orders": ["begins halfway"]})["begins halfway"]
+    assert found["later_corrected"] < found["later_raw"] - 10
+    earlier = [2 * found[kind] - found[f"later_{kind}"] for kind in ("raw", "corrected")]
+    assert earlier[1] == pytest.approx(earlier[0], abs=5), "one batch is of both halves"
+
+
 def test_batches_that_a_rule_leaves_alone_are_not_counted() -> None:
     found = measure(**SETTINGS | {"samples": 16, "orders": ["independent"]})["independent"]
     assert found["corrected"] == found["raw"]

@@ -10,7 +10,7 @@ from trimtab.reproduce.findings import Findings
 from trimtab.reproduce.setup import Setup
 from trimtab.reproduce.simulation.cases import Case, cases
 from trimtab.reproduce.simulation.claims import Cell, claims
-from trimtab.reproduce.simulation.orders import ORDERS
+from trimtab.reproduce.simulation.orders import ENDS, ORDERS
 from trimtab.reproduce.study import Record, Study
 
 FULL_COLOUR = 20.0
@@ -41,6 +41,8 @@ def analyse(findings: Findings) -> Analysis:
         if any(group.values())
         for table in (_errors(title, group), _changed(title, group))
     ]
+    if ended := [cell for cell in every if cell.order == ENDS]:
+        tables.append(_after_the_end(ended))
     figures = [_figure(title, group) for title, group in groups.items() if any(group.values())]
     return Analysis(tables, figures, claims(every))
 
@@ -62,7 +64,7 @@ def _cells(case: Case, records: list[Record]) -> dict[str, Cell]:
     def mean(order: str, kind: str) -> float:
         return statistics.fmean(record[order][kind] for record in records)
 
-    kinds = ("raw", "corrected", "changed")
+    kinds = ("raw", "corrected", "changed", "later_raw", "later_corrected")
     return {
         order: Cell(case, order, *(mean(order, kind) for kind in kinds))
         for order in (case.orders if records else ())
@@ -94,6 +96,15 @@ def _changed(title: str, group: Group) -> NumberTable:
         for case, row in group.items()
     ]
     return NumberTable(f"Batches that the prior changes in %, {title}", columns, tuple(rows))
+
+
+def _after_the_end(cells: list[Cell]) -> NumberTable:
+    rows = [
+        (cell.case.full_label, (Number(cell.later_raw), Number(cell.later_corrected)))
+        for cell in cells
+    ]
+    title = "Error in % in the second half, independent again, where correlation ends halfway"
+    return NumberTable(title, ("raw", "prior"), tuple(rows))
 
 
 def _figure(title: str, group: Group) -> Figure:

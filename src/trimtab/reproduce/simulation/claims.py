@@ -22,11 +22,19 @@ class Cell(NamedTuple):
     raw: float
     corrected: float
     changed: float
+    later_raw: float
+    later_corrected: float
+    """Errors of the second half."""
 
     @property
     def harm(self) -> float:
         """Points of error that the prior adds."""
         return self.corrected - self.raw
+
+    @property
+    def second_half(self) -> "Cell":
+        """The same of the second half alone."""
+        return self._replace(raw=self.later_raw, corrected=self.later_corrected)
 
 
 def claims(cells: Sequence[Cell]) -> list[Claim]:
@@ -45,6 +53,10 @@ def claims(cells: Sequence[Cell]) -> list[Claim]:
         _wins(f"Where five classes alternate in runs of 4, {wins}.", cells, SETS[1]),
         _wins(f"Where correlation begins halfway, {wins}.", cells, BEGINS),
         _wins(f"Where correlation ends halfway, {wins}.", cells, ENDS),
+        _harmless(
+            f"Once correlation has ended, {costs} in the half that follows.",
+            [cell.second_half for cell in cells if cell.order == ENDS],
+        ),
         _harmless(
             f"Where one class comes for ever, as a biased model would have it, {costs}.",
             [cell for cell in cells if cell.order == ONE_CLASS],
