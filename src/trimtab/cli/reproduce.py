@@ -112,6 +112,7 @@ def _show(
 ) -> None:
     from trimtab.core.files import write_whole
     from trimtab.reproduce.conduct import findings
+    from trimtab.reproduce.experiment import done_without_images
     from trimtab.reproduce.markdown import markdown
     from trimtab.reproduce.page import page
     from trimtab.reproduce.terminal import show
@@ -124,7 +125,7 @@ def _show(
         show(name, experiment, analysis, console, tables=args.name != CLAIMS)
     path = args.out or Path(args.store) / f"reproduce-{args.name}.html"
     subject = "The paper's claims" if args.name == CLAIMS else experiments[args.name].title
-    title = f"{subject} on {setup.data}"
+    title = f"{subject} on {done_without_images(experiments.values()) or setup.data}"
     write = markdown if path.suffix == ".md" else page
     write_whole(path, write(title, setup, found).encode())
     console.print(f"Tables and figures are in {path.resolve()}", soft_wrap=True)

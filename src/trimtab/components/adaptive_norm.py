@@ -18,7 +18,7 @@ FEWEST_SAMPLES = 32
 """Fewer do not show that classes are many."""
 WITNESS_SAMPLES = 24
 """Samples that pass the network once more to see which classes a batch holds."""
-OPENS, CLOSES = 0.65, 0.55
+OPENS, CLOSES = 0.58, 0.42
 """Coverage of the classes, divided by how much less sure batch statistics make predictions."""
 EARLY_WEIGHT = 0.5
 """Weight of a batch's statistics in the first half while the later half uses stored ones."""
@@ -39,9 +39,9 @@ class AdaptiveNorm(OutputRule, NormRule):
     with stored statistics in the later half, and while a batch's statistics do not make
     predictions much less sure (entropy). Some samples pass the network again now and then, with
     the gate as it is not, at once where confidence falls. While the gate is closed, classes are
-    counted in predictions as corrected by the output rules before this one. How a batch's
-    statistics scatter predictions over classes has no say, so the gate can always close and open
-    again.
+    counted in predictions as corrected by the output rules before this one; where these find few
+    classes the gate closes at once. How a batch's statistics scatter predictions over classes
+    has no say, so the gate can always close and open again.
 
     Args:
         stored_samples: A batch of this many samples weighs as much as the stored statistics.
@@ -99,6 +99,8 @@ class AdaptiveNorm(OutputRule, NormRule):
             memory["entropy_ratio"].lerp_(ratio.clamp(0.25, 4.0), 0.5)
         if not is_open:
             self._count(logits, memory)
+        elif coverage(logits.argmax(1), logits.shape[1]) < CLOSES:  # the prior found few classes
+            memory["open"].zero_()
         elif witness is not None:
             self._count(witness, memory)
         return logits

@@ -27,7 +27,7 @@ NAMES = (
 )
 """In the order of the paper."""
 
-OWN = ("beyond", "beyond-ablation")
+OWN = ("beyond", "beyond-ablation", "priors")
 """Experiments that are not the paper's."""
 
 

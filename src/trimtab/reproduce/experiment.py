@@ -1,6 +1,6 @@
 """What an experiment is: what to run on a setup, and what to make of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from trimtab.bench.spec import RunSpec
@@ -27,6 +27,7 @@ class Experiment:
         analyse: From what was found to tables, figures and claims.
         studies: Measurements that are no runs along a stream.
         needs: What has to be there besides images and networks.
+        data: What it is done on where that is not the setup's images and networks.
     """
 
     title: str
@@ -36,8 +37,15 @@ class Experiment:
     analyse: Callable[[Findings], Analysis]
     studies: Callable[[Setup], Sequence[Study]] = no_studies
     needs: str = ""
+    data: str = ""
 
     @property
     def place(self) -> str:
         """Where it stands, for readers."""
         return f"{self.paper} of the paper" if self.paper else "not in the paper"
+
+
+def done_without_images(experiments: Iterable[Experiment]) -> str:
+    """What all of them are done on where no images are needed; nothing where some need them."""
+    found = {experiment.data for experiment in experiments}
+    return found.pop() if len(found) == 1 else ""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from trimtab.report.formats.markdown_grid import escaped, grid
 from trimtab.reproduce.analysis import Analysis, Claim, NumberTable
-from trimtab.reproduce.experiment import Experiment
+from trimtab.reproduce.experiment import Experiment, done_without_images
 from trimtab.reproduce.setup import Setup
 
 
@@ -14,11 +14,12 @@ def markdown(title: str, setup: Setup, found: Mapping[str, tuple[Experiment, Ana
     held = sum(claim.holds is True for claim in claims)
     count = setup.images_per_domain
     images = "as many images as in the paper" if count is None else f"{count} images"
+    simulated = done_without_images(experiment for experiment, _ in found.values())
+    done_on = f"{setup.data} with {', '.join(setup.networks)}, {images} a domain"
     parts = [
         f"# {escaped(title)}",
-        f"{held} of {len(claims)} claims hold here: {setup.data} with "
-        f"{', '.join(setup.networks)}, {images} a domain, batches of {setup.batch_size}, "
-        f"seeds {', '.join(str(seed) for seed in setup.seeds)}.",
+        f"{held} of {len(claims)} claims hold here: {simulated or done_on}, "
+        f"batches of {setup.batch_size}, seeds {', '.join(str(seed) for seed in setup.seeds)}.",
         *(_experiment(experiment, analysis) for experiment, analysis in found.values()),
     ]
     return "\n\n".join(parts) + "\n"

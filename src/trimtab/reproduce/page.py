@@ -7,7 +7,7 @@ from trimtab.report.markup import Markup, breakable, element, together
 from trimtab.report.sections.layout import scrolling, section
 from trimtab.report.sections.panels import panel
 from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable
-from trimtab.reproduce.experiment import Experiment
+from trimtab.reproduce.experiment import Experiment, done_without_images
 from trimtab.reproduce.setup import Setup
 
 SIGNS = {True: "✓", False: "✗", None: "·"}
@@ -19,7 +19,8 @@ def page(title: str, setup: Setup, found: Mapping[str, tuple[Experiment, Analysi
     sections = [_experiment(name, *pair) for name, pair in found.items()]
     overview = _overview(found) if len(found) > 1 else None
     links = {"claims": "Claims"} | {name: pair[0].title for name, pair in found.items()}
-    main = element("main", overview, *sections, _setup(setup))
+    simulated = done_without_images(experiment for experiment, _ in found.values())
+    main = element("main", overview, *sections, _setup(setup, simulated))
     return document(
         title, "Trimtab reproduction", _tiles(claims), main, links | {"setup": "What was run"}
     )
@@ -133,12 +134,15 @@ def _figure(figure: Figure) -> Markup:
     )
 
 
-def _setup(setup: Setup) -> Markup:
+def _setup(setup: Setup, simulated: str) -> Markup:
     images = setup.images_per_domain
-    facts = {
+    images_and_networks = {
         "Data": setup.data,
         "Networks": ", ".join(setup.networks),
         "Images a domain": "as in the paper" if images is None else f"{images:,}",
+    }
+    facts = {
+        **({"Data": simulated} if simulated else images_and_networks),
         "Batch size": str(setup.batch_size),
         "Seeds": ", ".join(str(seed) for seed in setup.seeds),
     }

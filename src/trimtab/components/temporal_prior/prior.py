@@ -11,7 +11,7 @@ from torch import Tensor
 
 from trimtab.components.temporal_prior import chains, class_sets
 from trimtab.components.temporal_prior.looks import NUM_LOOKS, looks_of
-from trimtab.components.temporal_prior.stretch import PIECE_SAMPLES, Piece, Stretch
+from trimtab.components.temporal_prior.stretch import PIECE_SAMPLES, PLAIN_TRUST, Piece, Stretch
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import OutputRule, Start, Step
 
@@ -80,6 +80,7 @@ class TemporalPrior(OutputRule):
             "local": uniform.repeat(len(HORIZONS), 1),
             "evidence": zeros(explanations),
             "waiting": zeros(2, explanations),
+            "in_runs": zeros(),
             "looks": zeros(2, NUM_LOOKS),
             "looks_counted": zeros(),
             "piece_looks": zeros(2, NUM_LOOKS),
@@ -114,14 +115,19 @@ class TemporalPrior(OutputRule):
         plain = float(self._trust(memory).sum())
         fresh = stretch.means(probs, parts, plain, self.horizon_samples)
         ratios = probs / np.maximum(fresh, 1e-12)
-        readings = (1 - WRONG[:, None]) * ratios[:, None] + WRONG[:, None]
-        evidence, seen = readings[:, 0], readings[:, :, None]
+        seen = ((1 - WRONG[:, None]) * ratios[:, None] + WRONG[:, None])[:, :, None]
         beliefs, local = (memory[name].cpu().numpy() for name in ("beliefs", "local"))
         filtered = chains.filtered(seen, fresh, STAYS, beliefs)
-        set_totals, local_after = class_sets.predictive(evidence, fresh, HORIZONS, local)
+        set_totals, local_after = class_sets.predictive(
+            _evidence(probs, fresh), fresh, HORIZONS, local
+        )
         chain_totals = filtered.totals.reshape(len(probs), NUM_CHAINS)
         gains = np.log(np.concatenate([chain_totals, set_totals], 1))
         self._weigh(gains, parts, memory)
+        if self._runs_have_ended(memory):
+            # their few classes are the mean still, and everything after them looks like a set
+            stretch.forget(PIECE_SAMPLES)
+            memory["evidence"][NUM_CHAINS:].clamp_(max=0)
         stretch.write(memory)
         memory["beliefs"].copy_(torch.from_numpy(filtered.beliefs[-1]))
         memory["local"].copy_(torch.from_numpy(local_after))
@@ -136,8 +142,8 @@ class TemporalPrior(OutputRule):
                 continue
             horizon = float(HORIZONS[number])
             bias = class_sets.bias(fresh, stretch.counted, horizon)
-            seen_in_set = (1 - WRONG[0]) * probs / np.maximum(bias, 1e-12) + WRONG[0]
-            mixed += share * class_sets.corrected(probs, seen_in_set, bias, horizon, local[number])
+            told = _evidence(probs, bias)
+            mixed += share * class_sets.corrected(probs, told, bias, horizon, local[number])
         return np.asarray(mixed)
 
     def _weigh(self, gains: Numbers, parts: list[Piece], memory: Tensors) -> None:
@@ -157,6 +163,14 @@ class TemporalPrior(OutputRule):
         memory["evidence"].copy_(torch.from_numpy(evidence))
         memory["waiting"].copy_(torch.from_numpy(waiting))
 
+    def _runs_have_ended(self, memory: Tensors) -> bool:
+        """Whether runs were trusted until now, and nothing speaks for any of them any more."""
+        runs = memory["evidence"][:NUM_CHAINS].max()
+        ended = bool(memory["in_runs"]) and bool(runs < 0)
+        if ended or float(self._trust(memory)[:NUM_CHAINS].sum()) >= PLAIN_TRUST:
+            memory["in_runs"].fill_(not ended)
+        return ended
+
     def report(self, memory: Tensors) -> Mapping[str, float]:
         trust = self._trust(memory)
         chained = trust[:NUM_CHAINS].reshape(len(WRONG), len(STAYS)).sum(0)
@@ -175,3 +189,8 @@ class TemporalPrior(OutputRule):
         highest = max(0.0, float(scores.max()))
         odds = np.exp(scores - highest) / len(scores)  # together as likely as independence
         return np.asarray(odds / (odds.sum() + np.exp(-highest)))
+
+
+def _evidence(probs: Numbers, mean: Numbers) -> Numbers:
+    """What predictions say of classes beyond what is predicted on average, (samples, classes)."""
+    return np.asarray((1 - WRONG[0]) * probs / np.maximum(mean, 1e-12) + WRONG[0])

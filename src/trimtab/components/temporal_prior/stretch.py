@@ -39,6 +39,7 @@ class Stretch:
     mean: Numbers
     """Mean prediction of the stretch, (classes,)."""
     counted: float
+    """Samples that it counts for."""
     looks: Looks
     piece: Looks
     piece_sum: Numbers
@@ -112,4 +113,4 @@ class Stretch:
         before = self.counted * (1 - 1 / horizon) ** samples
         if samples:
             self.mean = (before * self.mean + total) / (before + samples)
-            self.counted = before + samples
+            self.counted = min(before + samples, horizon)

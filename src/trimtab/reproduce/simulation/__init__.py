@@ -1,0 +1,1 @@
+"""Streams of simulated logits whose truth is known: classes, models and inputs without images."""
