@@ -134,7 +134,7 @@ def test_the_gate_closes_whatever_batch_statistics_do_to_predictions_and_opens_a
     kept = opened(rule)
     network = Network(stored=ONE, batch=ALL)
     shares = []
-    for _ in range(16):
+    for _ in range(24):
         give(rule, kept, ALL, network)
         shares.append(rule.report(kept)["late_share"])
         if not shares[-1]:

@@ -18,8 +18,11 @@ FEWEST_SAMPLES = 32
 """Fewer do not show that classes are many."""
 WITNESS_SAMPLES = 24
 """Samples that pass the network once more to see which classes a batch holds."""
-OPENS, CLOSES = 0.58, 0.42
+OPENS, OPENS_AFTER_SILENCE, CLOSES = 0.68, 0.45, 0.38
 """Coverage of the classes, divided by how much less sure batch statistics make predictions."""
+SILENT_SAMPLES = 512.0
+"""Where the rules before this one left as many predictions alone, classes hardly come in runs: few
+that show may be a model's bias."""
 EARLY_WEIGHT = 0.5
 """Weight of a batch's statistics in the first half while the later half uses stored ones."""
 STARTLED = 4.0
@@ -67,6 +70,7 @@ class AdaptiveNorm(OutputRule, NormRule):
             "counted": zero.clone(),
             "coverage": zero.clone(),
             "entropy_ratio": zero + 1,
+            "silent": zero.clone(),
             "credit": zero + RING_SAMPLES,
             "confidence": zero.clone(),
             "confidence_variance": zero.clone(),
@@ -85,9 +89,12 @@ class AdaptiveNorm(OutputRule, NormRule):
         if not memory or not step.policy.couples_samples:
             return logits
         is_open = bool(memory["open"])
+        alone = bool((logits.argmax(1) == step.logits.argmax(1)).all())
+        memory["silent"].add_(len(logits)).mul_(alone)
         memory["credit"].add_(len(logits) / self.witness_every)
         samples = min(len(logits), RING_SAMPLES if memory["counted"] == 0 else WITNESS_SAMPLES)
-        enough = samples if self._startled(step.logits, memory) else 2 * samples
+        startled = self._startled(step.logits, memory)
+        enough = samples if startled else 2 * samples
         witness = None
         if memory["credit"] >= (enough if bool(memory["counted"]) else samples):
             memory["credit"].sub_(samples).clamp_(max=float(RING_SAMPLES))
@@ -102,6 +109,8 @@ class AdaptiveNorm(OutputRule, NormRule):
         elif coverage(logits.argmax(1), logits.shape[1]) < CLOSES:  # the prior found few classes
             memory["open"].zero_()
         elif witness is not None:
+            if startled:
+                memory["coverage"].zero_()  # what was known is of another time
             self._count(witness, memory)
         return logits
 
@@ -115,10 +124,11 @@ class AdaptiveNorm(OutputRule, NormRule):
         if count < FEWEST_SAMPLES and not is_open:
             return
         found = coverage(latest[:count], logits.shape[1])
-        known = 0.5 if bool(memory["coverage"]) and not is_open else 0.0
+        known = 0.5 if bool(memory["coverage"]) else 0.0
         memory["coverage"].mul_(known).add_((1 - known) * found)
+        opens = OPENS_AFTER_SILENCE if memory["silent"] >= SILENT_SAMPLES else OPENS
         score = memory["coverage"] / memory["entropy_ratio"]
-        memory["open"].fill_(score >= (CLOSES if is_open else OPENS))
+        memory["open"].fill_(score >= (CLOSES if is_open else opens))
 
     def _startled(self, logits: Tensor, memory: Tensors) -> bool:
         """Whether a batch is much less confident than usual; it becomes part of what is usual."""
