@@ -16,7 +16,7 @@ PIECE_SAMPLES = 16
 """Consecutive samples whose looks are compared with their stretch's."""
 LOOKS_SAMPLES = 512.0
 """Samples that the looks of a stretch are remembered over."""
-KEPT_SAMPLES = 256.0
+KEPT_SAMPLES = 64.0
 """Samples that an old mean counts for in a new stretch where order is plain: there, runs of a
 class may be what looks different, and a mean over many runs must not be lost to one of them."""
 PLAIN_TRUST = 0.5
