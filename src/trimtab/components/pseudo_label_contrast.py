@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from trimtab.augment import Augment, augmented
-from trimtab.contrast_views import StrongView
+from trimtab.augment.contrast import StrongView
 from trimtab.core.backbone import Prediction, Tensors
 from trimtab.core.component import Objective, ParameterRule, Start, Step
 from trimtab.core.ranges import check_counts, check_positive, check_shares

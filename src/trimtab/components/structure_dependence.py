@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from trimtab.augment.destroy import PatchShuffle
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Step, Weighting
 from trimtab.core.ranges import check_positive
-from trimtab.destruction import PatchShuffle
 from trimtab.functional import averaged_over_kept, entropy
 
 Destruction = Callable[[Tensor, torch.Generator], Tensor]

@@ -7,16 +7,16 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from trimtab.core import beginning, captured, saved
+from trimtab.core import captured, saved
 from trimtab.core import inputs as input_rules
 from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.beginning import Beginnings
 from trimtab.core.pace import Pace
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.plausible import merged
@@ -69,9 +69,11 @@ class Adapter(StateView):
         self.learns = method.learns
         self.source: Tensors = method.source_params(backbone) if self.learns else {}
         self._lock = threading.RLock()
+        self._beginnings = Beginnings(backbone, self.source, self._attempt)
         with torch.inference_mode(False):
-            self.state = self._at_the_source(seed, Window(window), Pace(adapt_every, budget))
-        self._first: StreamState | None = None  # a stream of this seed that has just begun
+            self.state = self._beginnings.at_the_source(
+                seed, Window(window), Pace(adapt_every, budget)
+            )
 
     # ---------------------------------------------------------------- predicting
 
@@ -79,7 +81,7 @@ class Adapter(StateView):
         """Logits of a batch, shape (batch, classes); learn from it where the method learns."""
         with self._lock, torch.inference_mode(False):
             inputs = self._admit(inputs)
-            begun = self._begun(tuple(inputs.shape[1:]))
+            begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
             with self._clean(begun):
                 state, logits = self._step(begun, inputs)
             self.state = state
@@ -89,8 +91,8 @@ class Adapter(StateView):
         """The logits that a call would return now, learning nothing and changing nothing."""
         with self._lock, torch.inference_mode(False), torch.no_grad():
             inputs = self._admit(inputs)
-            begun = self._begun(tuple(inputs.shape[1:]))
-            attempt = self._attempt(begun)
+            begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
+            attempt = self._attempt(begun, self._beginnings.latest)
             with self._clean(begun):
                 refused, _ = begun.shown.judge(inputs)
                 if refused is None:
@@ -105,7 +107,7 @@ class Adapter(StateView):
             known = self.state.sample_shape
             if known not in (None, tuple(sample_shape)):
                 raise ValueError(f"this stream has samples of shape {known}, got {sample_shape}")
-            self.state = self._begun(tuple(sample_shape))
+            self.state = self._beginnings.begun(self.state, tuple(sample_shape))
 
     def _admit(self, inputs: Tensor) -> Tensor:
         input_rules.check(inputs, self.backbone, self.state.sample_shape)
@@ -126,7 +128,7 @@ class Adapter(StateView):
         refused, shown = state.shown.judge(inputs)
         state, logits = self._learned(state, inputs if refused is None else inputs[~refused])
         if refused is not None:
-            attempt = self._attempt(state)
+            attempt = self._attempt(state, self._beginnings.latest)
             logits = [merged(refused, logits, attempt.by_the_source(inputs[refused]))]
             state = attempt.state
             state.counters.refused_samples += int(refused.sum())
@@ -139,51 +141,21 @@ class Adapter(StateView):
         logits: list[Tensor] = []
         while len(inputs):
             room = state.window.room if self.learns else None
-            attempt = self._attempt(state)
+            attempt = self._attempt(state, self._beginnings.latest)
             logits.append(attempt.take(inputs[:room]))
             state, inputs = attempt.state, inputs[len(logits[-1]) :]
         return state, logits
 
-    def _attempt(self, origin: StreamState) -> Attempt:
+    def _attempt(self, origin: StreamState, first: StreamState | None = None) -> Attempt:
         fixed = self.backbone, self.method, self.passes, self.source, self.micro_batch
-        return Attempt(*fixed, origin, self._first)
+        return Attempt(*fixed, origin, first)
 
-    # ---------------------------------------------------------------- beginning, stopping, going on
-
-    def _at_the_source(self, seed: int, window: Window, pace: Pace) -> StreamState:
-        return beginning.at_the_source(self.backbone, self.source, seed, window, pace)
-
-    def _begun(self, sample_shape: tuple[int, ...]) -> StreamState:
-        """The present state, begun where it was not yet."""
-        state = self.state
-        # kept whatever comes: to begin may be dear, and is the same each time
-        self._first = self._first_of(sample_shape, state.seed)
-        if state.sample_shape is not None:
-            return state
-        begun = self._first.clone()
-        begun.counters = state.counters.plus(self._first.counters)
-        return begun
-
-    def _first_of(self, sample_shape: tuple[int, ...], seed: int) -> StreamState:
-        """How a stream of this shape and seed begins."""
-        known = self._first
-        if known is not None and (known.sample_shape, known.seed) == (sample_shape, seed):
-            return known
-        source = self._at_the_source(seed, self.state.window, self.state.pace)
-        first = beginning.begin(self._attempt(source), sample_shape)
-        first.forget_gradients()
-        return first
+    # ---------------------------------------------------------------- stopping and going on
 
     def reset(self) -> None:
         """Forget the stream: source weights, first memory, first random state."""
         with self._lock, torch.inference_mode(False):
-            old, shape = self.state, self.state.sample_shape
-            if shape is None:
-                fresh = self._at_the_source(old.seed, old.window, old.pace)
-            else:
-                fresh = self._first_of(shape, old.seed).clone()
-            fresh.counters = replace(old.counters, resets=old.counters.resets + 1)
-            self.state = fresh
+            self.state = self._beginnings.again(self.state)
 
     def clone(self) -> Adapter:
         """An independent stream on the same backbone, which goes on from here by itself."""
@@ -191,6 +163,9 @@ class Adapter(StateView):
             twin = copy.copy(self)
             twin._lock = threading.RLock()
             twin.state = self.state.clone()
+            twin._beginnings = Beginnings(
+                self.backbone, self.source, twin._attempt, self._beginnings.latest
+            )
             return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Adapter:
@@ -207,13 +182,12 @@ class Adapter(StateView):
             captured.refuse_strangers(self.identity, state)
             seed, shape = captured.seed_and_shape(state)
             if shape is None:
-                first = self._at_the_source(seed, self.state.window, self.state.pace)
+                first = self._beginnings.at_the_source(seed, self.state.window, self.state.pace)
             else:
-                first = self._first_of(shape, seed)
+                first = self._beginnings.like(self.state, shape, seed)
             self.state = captured.restored(
                 state, first, self.method, self.backbone.num_classes or 0
             )
-            self._first = first if shape is not None else None
 
     @property
     def identity(self) -> dict[str, str]:

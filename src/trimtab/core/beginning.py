@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,18 +24,65 @@ MOST_VALUES = 2**26
 """Of one sample. A larger one is a mistake, or a file that asks for all of the memory."""
 
 
-def at_the_source(
-    backbone: Backbone, source: Tensors, seed: int, window: Window, pace: Pace
-) -> StreamState:
-    """The state of a stream that has seen nothing, not even the shape of its samples."""
-    return StreamState(
-        seed=seed,
-        params={name: full(value) for name, value in source.items()},
-        statistics=dict(backbone.statistics),
-        generator=torch.Generator().manual_seed(seed),
-        window=Window(window.size),
-        pace=pace.afresh(),
-    ).clone()
+class Beginnings:
+    """Beginnings of a method's streams on a backbone.
+
+    To begin may be dear and is the same each time, so the latest beginning is kept.
+
+    Args:
+        attempt: Makes an attempt from a state.
+    """
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        source: Tensors,
+        attempt: Callable[[StreamState], Attempt],
+        latest: StreamState | None = None,
+    ) -> None:
+        self.backbone = backbone
+        self.source = source
+        self.latest = latest
+        self._attempt = attempt
+
+    def at_the_source(self, seed: int, window: Window, pace: Pace) -> StreamState:
+        """The state of a stream that has seen nothing, not even the shape of its samples."""
+        return StreamState(
+            seed=seed,
+            params={name: full(value) for name, value in self.source.items()},
+            statistics=dict(self.backbone.statistics),
+            generator=torch.Generator().manual_seed(seed),
+            window=Window(window.size),
+            pace=pace.afresh(),
+        ).clone()
+
+    def like(self, state: StreamState, sample_shape: tuple[int, ...], seed: int) -> StreamState:
+        """How a stream of this shape and seed begins, with the window and pace of ``state``."""
+        known = self.latest
+        if known is None or (known.sample_shape, known.seed) != (sample_shape, seed):
+            source = self.at_the_source(seed, state.window, state.pace)
+            known = begin(self._attempt(source), sample_shape)
+            known.forget_gradients()
+            self.latest = known
+        return known
+
+    def begun(self, state: StreamState, sample_shape: tuple[int, ...]) -> StreamState:
+        """``state``, begun where it was not yet."""
+        first = self.like(state, sample_shape, state.seed)
+        if state.sample_shape is not None:
+            return state
+        begun = first.clone()
+        begun.counters = state.counters.plus(first.counters)
+        return begun
+
+    def again(self, state: StreamState) -> StreamState:
+        """The beginning of a stream that has come to ``state``; its counters go on."""
+        if state.sample_shape is None:
+            fresh = self.at_the_source(state.seed, state.window, state.pace)
+        else:
+            fresh = self.like(state, state.sample_shape, state.seed).clone()
+        fresh.counters = replace(state.counters, resets=state.counters.resets + 1)
+        return fresh
 
 
 def begin(attempt: Attempt, sample_shape: tuple[int, ...]) -> StreamState:

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from trimtab.augment import Augment, augmented
+from trimtab.augment.contrast import WeakView
 from trimtab.components.pseudo_label_contrast import PseudoLabelContrast, key_params
-from trimtab.contrast_views import WeakView
 from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Prediction, Tensors, weights_and_biases
 from trimtab.core.card import Card

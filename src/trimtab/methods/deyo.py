@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from trimtab.augment.destroy import DESTRUCTIONS
 from trimtab.components.entropy import Entropy
 from trimtab.components.structure_dependence import Destruction, StructureDependence
 from trimtab.core.backbone import in_norm_layers
@@ -10,7 +11,6 @@ from trimtab.core.method import Method
 from trimtab.core.optimizer import Kind, OptimizerChoice
 from trimtab.core.position import NormBeforeLastBlocks
 from trimtab.core.spec import call_by_name
-from trimtab.destruction import DESTRUCTIONS
 
 CARD = Card(
     title="DeYO",

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from trimtab.augment import Augment, augmented
-from trimtab.augmix import AugMix
+from trimtab.augment.augmix import AugMix
 from trimtab.components.marginal_entropy import MarginalEntropy
 from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Prediction, joined, weights_and_biases

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import affine_grid, grid_sample
 
-from trimtab.colors import autocontrast, equalize, posterize, solarize
-from trimtab.draw_first import DrawFirst
+from trimtab.augment.colors import autocontrast, equalize, posterize, solarize
+from trimtab.augment.draw_first import DrawFirst
 
 SMALL_SIDE = 64
 """Images of up to this many pixels a side are shifted before mixing, larger ones are cropped."""

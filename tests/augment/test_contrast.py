@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from trimtab.contrast_views import StrongView, WeakView, blur_each
+from trimtab.augment.contrast import StrongView, WeakView, blur_each
 
 IMAGES = torch.rand(40, 3, 12, 10, generator=torch.Generator().manual_seed(0))
 

@@ -5,10 +5,10 @@ import torch
 from torch import Tensor
 
 from trimtab.augment import ColorAffineBlurNoise, ColorAffineFlip
-from trimtab.augmix import AugMix
-from trimtab.contrast_views import StrongView, WeakView
-from trimtab.destruction import Occlusion, PatchShuffle, PixelShuffle
-from trimtab.draw_first import DrawFirst
+from trimtab.augment.augmix import AugMix
+from trimtab.augment.contrast import StrongView, WeakView
+from trimtab.augment.destroy import Occlusion, PatchShuffle, PixelShuffle
+from trimtab.augment.draw_first import DrawFirst
 
 ALL: tuple[DrawFirst[object], ...] = (
     ColorAffineFlip(),

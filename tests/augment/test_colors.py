@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from trimtab.colors import (
+from trimtab.augment.colors import (
     autocontrast,
     brightness,
     contrast,

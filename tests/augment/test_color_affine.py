@@ -7,7 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from trimtab.augment import ColorAffineBlurNoise, ColorAffineFlip, blur, grey, shift_hue, warp
+from trimtab.augment import ColorAffineBlurNoise, ColorAffineFlip
+from trimtab.augment.color_affine import blur, warp
+from trimtab.augment.colors import grey, shift_hue
 
 IMAGES = torch.rand(3, 3, 12, 12, generator=torch.Generator().manual_seed(0))
 
@@ -93,7 +95,7 @@ def test_one_draw_serves_the_whole_batch() -> None:
 
 def test_large_batches_get_one_draw_too(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ColorAffineFlip()(IMAGES, torch.Generator().manual_seed(1))
-    monkeypatch.setattr("trimtab.augment.VALUES_AT_ONCE", 3 * 12 * 12)
+    monkeypatch.setattr("trimtab.augment.color_affine.VALUES_AT_ONCE", 3 * 12 * 12)
     generator = torch.Generator().manual_seed(1)
     torch.testing.assert_close(ColorAffineFlip()(IMAGES, generator), whole)
     afterwards = torch.Generator().manual_seed(1)

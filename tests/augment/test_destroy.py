@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from trimtab.destruction import DESTRUCTIONS, Occlusion, PatchShuffle, PixelShuffle
+from trimtab.augment.destroy import DESTRUCTIONS, Occlusion, PatchShuffle, PixelShuffle
 
 
 def drawn(side: int = 8, batch: int = 3) -> Tensor:

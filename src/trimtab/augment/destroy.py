@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from trimtab.draw_first import DrawFirst
+from trimtab.augment.draw_first import DrawFirst
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import affine_grid, conv2d, grid_sample
 
-from trimtab.colors import COLOR_CHANGES, grey, shift_hue
-from trimtab.draw_first import DrawFirst
+from trimtab.augment.colors import COLOR_CHANGES, grey, shift_hue
+from trimtab.augment.draw_first import DrawFirst
 
 __all__ = [
     "Augment",

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import conv2d, pad
 
-from trimtab.colors import brightness, contrast, grey, saturation, shift_hue
-from trimtab.draw_first import DrawFirst
+from trimtab.augment.colors import brightness, contrast, grey, saturation, shift_hue
+from trimtab.augment.draw_first import DrawFirst
 
 Range = tuple[float, float]
 Change = Callable[[Tensor, Tensor], Tensor]

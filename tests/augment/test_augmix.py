@@ -5,7 +5,7 @@ from math import pi
 import pytest
 import torch
 
-from trimtab.augmix import AugMix, warp_each, warps
+from trimtab.augment.augmix import AugMix, warp_each, warps
 
 IMAGE = torch.rand(1, 3, 12, 16, generator=torch.Generator().manual_seed(0))
 
