@@ -11,15 +11,20 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from trimtab.bench.spec import RunSpec
-from trimtab.core.spec import unknown
+from trimtab.registry import Registry
 
 if sys.version_info >= (3, 11):
+    from importlib.resources.abc import Traversable
+
     import tomllib
 else:
+    from importlib.abc import Traversable
+
     import tomli as tomllib
 
 
@@ -32,10 +37,23 @@ class Suite:
     runs: tuple[RunSpec, ...]
 
 
-def names() -> list[str]:
-    """The ready-made suites."""
-    folder = resources.files("trimtab.bench") / "suites"
-    return sorted(file.name.removesuffix(".toml") for file in folder.iterdir())
+def _ready_made() -> dict[str, Traversable]:
+    files = (resources.files("trimtab.bench") / "suites").iterdir()
+    return {file.name.removesuffix(".toml"): file for file in sorted(files, key=lambda f: f.name)}
+
+
+def _adopted(name: str, found: Any) -> Traversable:
+    """The file that a plug-in's path, or what its function returns, names."""
+    path = found() if callable(found) else found
+    if not isinstance(path, (str, PathLike)):
+        raise ValueError(f"suite {name!r} must be the path of a TOML file, got {path!r}")
+    return Path(path)
+
+
+SUITES: Registry[Traversable] = Registry(
+    "suite", _ready_made(), adopt=_adopted, spellings=("a file that ends in .toml",)
+)
+"""TOML files by name."""
 
 
 def load(name: str, changes: Mapping[str, Any] | None = None) -> Suite:
@@ -43,14 +61,9 @@ def load(name: str, changes: Mapping[str, Any] | None = None) -> Suite:
 
     ``changes`` replace fields of every run, before equal runs are joined.
     """
-    if name.endswith(".toml"):
-        text = Path(name).read_text()
-    elif name in names():
-        text = (resources.files("trimtab.bench") / "suites" / f"{name}.toml").read_text()
-    else:
-        raise ValueError(unknown("suite", name, names()) + "; a file's name ends in .toml")
+    file = Path(name) if name.endswith(".toml") else SUITES.find(name)
     try:
-        table = tomllib.loads(text)
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{name} is not valid TOML: {error}") from error
     return _suite(name, table, changes or {})

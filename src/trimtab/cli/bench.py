@@ -1,7 +1,6 @@
 """``trimtab bench``: every run of a suite, resumable, with a report at the end."""
 
 import argparse
-import ast
 import os
 from typing import TYPE_CHECKING
 
@@ -45,9 +44,10 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from trimtab.bench import suite
+    from trimtab.core.spec import assignment
 
     console = Console()
-    chosen = suite.load(args.suite, _changes(args.set))
+    chosen = suite.load(args.suite, dict(map(assignment, args.set)))
     specs = [spec for spec in chosen.runs if all(text in spec.canonical() for text in args.only)]
     if not specs:
         raise ValueError(f"no run of {args.suite} has {' and '.join(args.only)} in its spec")
@@ -84,16 +84,3 @@ def execute(
         console.print(f"[red]failed[/] {result.spec.command}\n  {result.error}", soft_wrap=True)
     console.print(f"Results are in {args.store}; see them with: trimtab report {args.store}")
     return 1 if failed else 0
-
-
-def _changes(settings: list[str]) -> dict[str, object]:
-    changes: dict[str, object] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise ValueError(f"--set reads FIELD=VALUE, got {setting!r}")
-        try:
-            changes[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            changes[name] = value
-    return changes

@@ -21,9 +21,9 @@ def run(args: argparse.Namespace) -> None:
 
 def _rows(what: str) -> dict[str, str]:
     if what == "suites":
-        from trimtab.bench import suite
+        from trimtab.bench.suite import SUITES, load
 
-        return {name: suite.load(name).title for name in suite.names()}
+        return {name: load(name).title for name in SUITES}
     if what == "models":
         from trimtab.models import MODELS
 
@@ -38,14 +38,14 @@ def _rows(what: str) -> dict[str, str]:
 
 def _stream_rows(what: str) -> dict[str, str]:
     from trimtab.streams.corruptions import CORRUPTIONS
-    from trimtab.streams.data import DATASETS, loader
+    from trimtab.streams.data import DATASETS
     from trimtab.streams.scenarios import SCENARIOS
 
     if what == "scenarios":
         return {name: _summary(item) for name, item in SCENARIOS.items()}
     if what == "corruptions":
         return {name: _summary(item) for name, item in CORRUPTIONS.items()}
-    return {name: _summary(loader(name)) for name in DATASETS}
+    return {name: _summary(item) for name, item in DATASETS.items()}
 
 
 def _summary(item: object) -> str:

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         return _list(args, console)
     if args.name is None:
-        known = ", ".join((*reproduce.NAMES, *reproduce.OWN, CLAIMS))
+        known = ", ".join((*reproduce.EXPERIMENTS, CLAIMS))
         raise ValueError(f"which experiment? The known ones are {known}; --list says more")
     names = reproduce.NAMES if args.name == CLAIMS else (args.name,)
     experiments = {name: reproduce.load(name) for name in names}
@@ -143,7 +143,7 @@ def _list(args: argparse.Namespace, console: "Console") -> int:
     with console.status("timing the networks"):
         stopwatch = Stopwatch(setup)
     table = Table(Column("name", no_wrap=True), "what", "in the paper", "runs", "minutes", "needs")
-    experiments = {name: reproduce.load(name) for name in (*reproduce.NAMES, *reproduce.OWN)}
+    experiments = {name: reproduce.load(name) for name in reproduce.EXPERIMENTS}
 
     def add(name: str, chosen: "list[Experiment]", used: "Setup", words: tuple[str, ...]) -> None:
         specs, studies = all_runs(chosen, used), all_studies(chosen, used)

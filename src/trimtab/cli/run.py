@@ -1,7 +1,6 @@
 """``trimtab run``: one run, from the fields of its spec."""
 
 import argparse
-import json
 
 from trimtab.cli.bench import add_execution_arguments
 
@@ -28,12 +27,13 @@ def run(args: argparse.Namespace) -> int:
     from trimtab.bench.spec import RunSpec
     from trimtab.bench.store import RunStore
     from trimtab.cli.bench import execute
+    from trimtab.core.spec import assignment
 
     fields = (
         "method", "model", "data", "scenario", "severity", "images_per_domain", "batch_size",
         "window", "seed",
     )  # fmt: skip
-    options = dict(_option(text) for text in args.option)
+    options = dict(map(assignment, args.option))
     spec = RunSpec(**{name: getattr(args, name) for name in fields}, options=options)
     args.workers = 1
     console = Console()
@@ -47,13 +47,3 @@ def run(args: argparse.Namespace) -> int:
             f"{100 * result.scores.source_error:.2f} %), ECE {100 * result.scores.ece:.1f} %"
         )
     return status
-
-
-def _option(text: str) -> tuple[str, object]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ValueError(f"--option reads NAME=VALUE, got {text!r}")
-    try:
-        return name, json.loads(value)
-    except json.JSONDecodeError:
-        return name, value

@@ -10,7 +10,7 @@ from trimtab.core.card import Card
 from trimtab.core.method import Method
 from trimtab.core.optimizer import Kind, OptimizerChoice
 from trimtab.core.position import NormBeforeLastBlocks
-from trimtab.core.spec import call_by_name
+from trimtab.core.spec import choice
 
 CARD = Card(
     title="DeYO",
@@ -52,7 +52,7 @@ def deyo(
             last three blocks), and so is what follows.
     """
     if isinstance(destruction, str):
-        destroy: Destruction = call_by_name("destruction", DESTRUCTIONS, destruction, {})
+        destroy: Destruction = DESTRUCTIONS[choice("destruction", destruction, DESTRUCTIONS)]()
     else:
         destroy = destruction
     weighting = StructureDependence(max_entropy, min_drop=min_drop, destroy=destroy)

@@ -7,7 +7,7 @@ from typing import Any
 from trimtab import models
 from trimtab.bench.data import SOURCE_PARTS
 from trimtab.bench.spec import RunSpec
-from trimtab.core.spec import terms
+from trimtab.core.spec import single_term
 from trimtab.models.masks import MASKS
 from trimtab.report.metrics import DOMAIN_ERROR, ERROR, Metric
 from trimtab.report.published import papers_options
@@ -92,7 +92,7 @@ class Setup:
     @property
     def data_name(self) -> str:
         """The data without its options."""
-        return terms(self.data)[0].name
+        return single_term(self.data).name
 
     def run(self, method: str, model: str, scenario: str, **fields: Any) -> list[RunSpec]:
         """A run for each seed; ``fields`` of RunSpec replace the setup's own."""
@@ -135,7 +135,7 @@ class Setup:
 
 def setup_for(data: str, networks: Sequence[str] | None = None, **sizes: Any) -> Setup:
     """The setup for a dataset: the paper's networks and batch size, unless others are given."""
-    name = terms(data)[0].name
+    name = single_term(data).name
     found = tuple(_masked(network, name) for network in networks or NETWORKS.get(name, ()))
     if not found:
         raise ValueError(f"no networks are known for {data}; give some with --model")

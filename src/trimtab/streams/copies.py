@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from trimtab.core.files import written_whole
+from trimtab.core.spec import choice
 from trimtab.streams.array_files import read_array
 from trimtab.streams.corruptions import BENCHMARK, CORRUPTIONS, Corruptor
 from trimtab.streams.corruptions.severity import SEVERITIES
 from trimtab.streams.data import Pixels
 from trimtab.streams.image_files import image_paths, read_image, require_pillow
-from trimtab.streams.words import choice
 
 RECORD = "corruptions.json"
 """Name of the file beside the copies that says how they were made."""

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
+from trimtab.core.spec import written
 from trimtab.streams.corruptions.severity import SEVERITIES
 from trimtab.streams.data import Indices, LabelledImages
 from trimtab.streams.domains import CLEAN, Corrupted, Domains
 from trimtab.streams.order import order
 from trimtab.streams.plan import Stretch, Visit, plain_stretch
 from trimtab.streams.stream import Stream
-from trimtab.streams.words import write
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Scenario:
             for field in fields(self)
             if getattr(self, field.name) != field.default
         }
-        return write(self.word, changed)
+        return written(self.word, changed)
 
     def visits(self, names: Sequence[str]) -> list[Visit]:
         """The stretches of the stream in their order."""

@@ -3,7 +3,7 @@
 from trimtab import models
 from trimtab.bench.spec import RunSpec
 from trimtab.core.optimizer import SMALL_IMAGE_SIDE
-from trimtab.core.spec import terms
+from trimtab.core.spec import single_term
 from trimtab.report.plots.matrix import change_matrix
 from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable, change
 from trimtab.reproduce.experiment import Experiment
@@ -37,7 +37,7 @@ def rates(setup: Setup) -> tuple[float, float]:
 
 def adapted_domains(setup: Setup) -> tuple[str, ...]:
     """All; in a hurry one each of noise, blur, weather and digital artefacts."""
-    if terms(setup.data)[0].name in NATURAL:
+    if single_term(setup.data).name in NATURAL:
         return ()
     return BENCHMARK[::4] if setup.quick else BENCHMARK
 

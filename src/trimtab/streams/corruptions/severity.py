@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from trimtab.streams.words import choice
+from trimtab.core.spec import choice
 
 SEVERITIES = (1, 2, 3, 4, 5)
 TABLES = ("32", "224")
