@@ -5,11 +5,11 @@ not depend on how many runs go on beside it.
 """
 
 import logging
-import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from functools import partial
 from typing import Any
 
+from trimtab.bench.pool import in_processes
 from trimtab.bench.result import RunResult
 from trimtab.bench.spec import RunSpec
 from trimtab.bench.store import RunStore
@@ -45,28 +45,14 @@ def here(threads: int = 1) -> Executor:
 
 
 def processes(workers: int, threads: int = 1) -> Executor:
-    """So many runs at a time, each in a process."""
+    """``workers`` runs at a time, each in a process."""
 
     def execute(specs: Sequence[RunSpec], store: RunStore) -> Iterator[RunResult | None]:
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(workers, mp_context=context) as pool:
-            folder = str(store.folder)
-            futures = [pool.submit(work, spec, folder, threads) for spec in specs]
-            yield from _as_they_come(futures)
+        one = partial(work, folder=str(store.folder), threads=threads)
+        for _, result in in_processes(one, specs, workers):
+            yield result
 
     return execute
-
-
-def _as_they_come(futures: list[Future[RunResult | None]]) -> Iterator[RunResult | None]:
-    waiting: set[Future[Any]] = set(futures)
-    try:
-        while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield future.result()
-    finally:
-        for future in waiting:
-            future.cancel()
 
 
 def ray_cluster(address: str) -> Executor:

@@ -2,14 +2,14 @@
 
 import argparse
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from trimtab.bench.store import STORE
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from trimtab.bench.spec import RunSpec
-
-STORE = "trimtab-results"
+    from trimtab.bench.result import RunResult
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,44 +43,28 @@ def add_execution_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from trimtab.bench import suite
+    from trimtab.bench import execution, suite
     from trimtab.core.spec import assignment
 
     console = Console()
     chosen = suite.load(args.suite, dict(map(assignment, args.set)))
-    specs = [spec for spec in chosen.runs if all(text in spec.canonical() for text in args.only)]
-    if not specs:
-        raise ValueError(f"no run of {args.suite} has {' and '.join(args.only)} in its spec")
     if args.dry_run:
+        specs = execution.selected(chosen, args.only)
         for spec in specs:
             console.print(f"{spec.id}  {spec.command}", soft_wrap=True, highlight=False)
         console.print(f"{len(specs)} runs")
         return 0
-    return execute(specs, args, console, chosen.title)
+    results = execution.run_suite(chosen, **execution_options(args, console), only=args.only)
+    return status(results, args, console)
 
 
-def execute(
-    specs: "list[RunSpec]", args: argparse.Namespace, console: "Console", title: str
-) -> int:
-    """Do the runs that are not done yet, show how they go, and say where to look."""
-    from trimtab.bench import executors
-    from trimtab.bench.display import follow
-    from trimtab.bench.plan import with_fingerprints
-    from trimtab.bench.store import RunStore
+def execution_options(args: argparse.Namespace, console: "Console") -> dict[str, Any]:
+    """What ``run_suite`` and ``run_specs`` take of the arguments above."""
+    names = ("store", "workers", "threads", "ray")
+    return {name: getattr(args, name) for name in names} | {"console": console}
 
-    store = RunStore(args.store)
-    specs = with_fingerprints(specs)
-    waiting = [spec for spec in specs if not store.has(spec)]
-    console.print(f"{title}: {len(specs)} runs, {len(specs) - len(waiting)} of them done already")
-    if args.ray:
-        executor = executors.ray_cluster(args.ray)
-    elif args.workers > 1:
-        executor = executors.processes(min(args.workers, max(1, len(waiting))), args.threads)
-    else:
-        executor = executors.here(args.threads)
-    results = executor(waiting, store) if waiting else iter(())
-    failed = follow(results, len(waiting), max(1, args.workers), console)
-    for result in failed:
-        console.print(f"[red]failed[/] {result.spec.command}\n  {result.error}", soft_wrap=True)
+
+def status(results: "list[RunResult]", args: argparse.Namespace, console: "Console") -> int:
+    """Say where results are; the exit status, 1 where a run failed."""
     console.print(f"Results are in {args.store}; see them with: trimtab report {args.store}")
-    return 1 if failed else 0
+    return 1 if any(result.status == "failed" for result in results) else 0

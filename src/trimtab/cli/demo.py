@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from trimtab.cli.bench import add_execution_arguments
+from trimtab.cli.bench import add_execution_arguments, execution_options, status
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,21 +13,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from trimtab.bench import suite
-    from trimtab.bench.store import RunStore
-    from trimtab.cli.bench import execute
+    from trimtab.bench import RunStore, run_suite
     from trimtab.core.files import write_whole
     from trimtab.report.formats.to_terminal import to_terminal
     from trimtab.report.page import page
     from trimtab.report.table import tables
 
     console = Console()
-    chosen = suite.load("quick")
-    status = execute(list(chosen.runs), args, console, chosen.title)
+    done = run_suite("quick", **execution_options(args, console))
     results = list(RunStore(args.store))
     for table in tables(results):
         console.print(to_terminal(table))
     path = Path(args.store) / "report.html"
     write_whole(path, page(results, Path(args.store).resolve().name).encode())
     console.print(f"Plots, calibration and costs: open {path.resolve()} in a browser.")
-    return status
+    return status(done, args, console)

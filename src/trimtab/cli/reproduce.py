@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trimtab.cli.bench import add_execution_arguments
+from trimtab.cli.bench import add_execution_arguments, execution_options, status
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,9 +59,9 @@ def run(args: argparse.Namespace) -> int:
     names = reproduce.NAMES if args.name == CLAIMS else (args.name,)
     experiments = {name: reproduce.load(name) for name in names}
     setup = _setup(args)
-    status = _do(experiments, setup, args, console)
+    code = _do(experiments, setup, args, console)
     _show(experiments, setup, args, console)
-    return status
+    return code
 
 
 def _setup(args: argparse.Namespace) -> "Setup":
@@ -89,19 +89,20 @@ def _do(
     """The runs, then the studies; whatever is done already is not done again."""
     from rich.progress import track
 
-    from trimtab.cli.bench import execute
-    from trimtab.reproduce.conduct import all_runs, all_studies, do_studies
+    from trimtab.bench import run_specs
+    from trimtab.reproduce.execution import all_runs, all_studies, do_studies
     from trimtab.reproduce.study import StudyStore
 
     specs = all_runs(experiments.values(), setup)
-    status = execute(specs, args, console, args.name) if specs else 0
+    options = execution_options(args, console)
+    results = run_specs(specs, title=args.name, **options) if specs else []
     store = StudyStore(args.store)
     waiting = [s for s in all_studies(experiments.values(), setup) if store.get(s) is None]
     if waiting:
         done = do_studies(waiting, args.store, args.workers)
         for _ in track(done, "studies", len(waiting), console=console):
             pass
-    return status
+    return status(results, args, console)
 
 
 def _show(
@@ -111,7 +112,7 @@ def _show(
     console: "Console",
 ) -> None:
     from trimtab.core.files import write_whole
-    from trimtab.reproduce.conduct import findings
+    from trimtab.reproduce.execution import findings
     from trimtab.reproduce.experiment import done_without_images
     from trimtab.reproduce.markdown import markdown
     from trimtab.reproduce.page import page
@@ -135,8 +136,8 @@ def _list(args: argparse.Namespace, console: "Console") -> int:
     from rich.table import Column, Table
 
     from trimtab import reproduce
-    from trimtab.reproduce.conduct import all_runs, all_studies
     from trimtab.reproduce.duration import Stopwatch
+    from trimtab.reproduce.execution import all_runs, all_studies
     from trimtab.reproduce.setup import small
 
     setup = _setup(args)

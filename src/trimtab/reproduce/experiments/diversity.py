@@ -9,11 +9,11 @@ from trimtab.bench.spec import RunSpec
 from trimtab.report.markup import together
 from trimtab.report.plots.bars import histogram
 from trimtab.report.plots.matrix import share_matrix
-from trimtab.reproduce.along import ERROR, TVD, mean_shares
 from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable, compare
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
 from trimtab.reproduce.setup import Setup
+from trimtab.reproduce.stream_curves import ERROR, TVD, mean_shares
 
 SCENARIO = "continual"
 FULL_COLOUR = 4.0

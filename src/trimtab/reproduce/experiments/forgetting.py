@@ -3,11 +3,11 @@
 from trimtab.bench.result import Scores
 from trimtab.bench.spec import RunSpec
 from trimtab.report.plots.lines import lines
-from trimtab.reproduce.along import ERROR, mean_shares
 from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable, compare
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
 from trimtab.reproduce.setup import Setup
+from trimtab.reproduce.stream_curves import ERROR, mean_shares
 from trimtab.streams.domains import CLEAN
 
 SCENARIO = "alternating"
