@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from trimtab.core.ranges import check_counts, check_severity
+
 
 @dataclass(frozen=True)
 class RunSpec:
@@ -37,10 +39,8 @@ class RunSpec:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, got {self.batch_size}")
-        if self.severity not in (1, 2, 3, 4, 5):
-            raise ValueError(f"severity must be 1, 2, 3, 4 or 5, got {self.severity}")
+        check_counts(self, "batch_size")
+        check_severity(self.severity)
 
     @property
     def id(self) -> str:
