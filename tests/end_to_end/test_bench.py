@@ -55,13 +55,13 @@ def test_a_killed_suite_goes_on_and_ends_like_an_uninterrupted_one(
     process = subprocess.Popen(
         command(suite, tmp_path, "--workers", "2"),
         start_new_session=True,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
     )
     while len(RunStore(tmp_path)) < 2:
         time.sleep(0.02)
         assert process.poll() is None, "the suite ended before it could be killed"
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    process.communicate()  # ends when all that could write there are dead, and their locks gone
     survived = {path: path.read_bytes() for path in (tmp_path / "runs").glob("*.json")}
     assert 2 <= len(survived) < 12
 
