@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -39,10 +39,17 @@ class NormPolicy:
     def __post_init__(self) -> None:
         check_shares(self, "batch_weight", "keep_weight", "late_share")
 
+    is_joint: ClassVar[bool] = False
+    """Whether the batch is more than the samples at hand, so that only ``moments`` knows it."""
+
     @property
     def couples_samples(self) -> bool:
         """Whether one sample's output depends on the others in its batch."""
         return self.batch_weight > 0
+
+    def moments(self, x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
+        """Mean and variance of each channel of the batch that ``x`` is, or is part of."""
+        return moments(x, unbiased)
 
 
 SOURCE = NormPolicy(batch_weight=0.0)
@@ -74,8 +81,10 @@ class _StreamBatchNorm(_BatchNorm):
     def forward(self, input: Tensor) -> Tensor:  # noqa: A002  (torch's own name)
         if self.running_mean is None or self.running_var is None:
             # Nothing is stored, so the batch decides; of a single value only the shift is left.
+            if self.policy.is_joint:
+                return self._normalised_by(input, *self.policy.moments(_full(input), False))
             return super().forward(input) if _has_variance(input) else self._shift_of(input)
-        if self.policy == SOURCE or not _has_variance(input):
+        if self.policy == SOURCE or not (self.policy.is_joint or _has_variance(input)):
             return super().forward(input)  # a single value a channel says nothing about variance
         return self._obeying(input, self.running_mean, self.running_var)
 
@@ -85,13 +94,16 @@ class _StreamBatchNorm(_BatchNorm):
         batch_weight, keep_weight = share * policy.batch_weight, share * policy.keep_weight
         if batch_weight == 0:
             return super().forward(x)
-        if batch_weight == 1:
+        if batch_weight == 1 and not policy.is_joint:
             with self._statistics(None, None):
                 output = super().forward(x)
         else:
-            learns = policy.differentiable and torch.is_grad_enabled()
+            learns = (policy.differentiable or batch_weight == 1) and torch.is_grad_enabled()
             with torch.set_grad_enabled(learns):
-                mean, var = _towards_batch(stored_mean, stored_var, x, policy, batch_weight)
+                if batch_weight == 1:
+                    mean, var = policy.moments(_full(x), False)
+                else:
+                    mean, var = _towards_batch(stored_mean, stored_var, x, policy, batch_weight)
             output = self._normalised_by(x, mean, var) if learns else self._native_by(x, mean, var)
         if keep_weight:
             with torch.no_grad():
@@ -138,8 +150,7 @@ def _towards_batch(
     mean: Tensor, var: Tensor, x: Tensor, policy: NormPolicy, weight: float
 ) -> tuple[Tensor, Tensor]:
     """Stored statistics moved by ``weight`` towards those of the batch."""
-    values = x.to(torch.promote_types(x.dtype, torch.float32))
-    batch_mean, batch_var = _moments(values, policy.unbiased)
+    batch_mean, batch_var = policy.moments(_full(x), policy.unbiased)
     batch_var, batch_mean = batch_var.to(var.dtype), batch_mean.to(mean.dtype)
     blended = var.lerp(batch_var, weight)
     if policy.mixture:
@@ -147,7 +158,12 @@ def _towards_batch(
     return mean.lerp(batch_mean, weight), blended
 
 
-def _moments(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
+def _full(x: Tensor) -> Tensor:
+    """At least float32."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+def moments(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
     """Mean and variance of each channel."""
     if torch.is_grad_enabled() or x.dtype not in (torch.float32, torch.float64):
         axes = [axis for axis in range(x.dim()) if axis != 1]
