@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import safetensors.torch
 import torch
 import torch.distributed as dist
-from torch import Tensor
+from torch import Tensor, nn
 
 import trimtab
 from contract.recipes import NORMS, options_of, rotated
@@ -28,17 +28,67 @@ def samples(dtype: torch.dtype = torch.float32) -> Tensor:
     return nets.images(recorded()).flatten(0, 1).to(dtype)
 
 
-def norms_of(method: str, size: int) -> list[str]:
-    """One kind of norm for a method: another with another number of ranks."""
-    return [NORMS[(NORMS.index(rotated(method)) + size) % len(NORMS)]]
+class Case(NamedTuple):
+    """A stream to compare."""
+
+    method: str
+    norm: str
+    options: dict[str, Any]
 
 
-def start(method: str, norm: str, dtype: torch.dtype, **options: Any) -> trimtab.Adapter:
-    known = options_of(method, recorded())
+def cases(size: int) -> dict[str, Case]:
+    """Every method, on another kind of norm with another number of ranks; settings; odd nets."""
+    found = {}
+    for method in trimtab.METHODS:
+        norm = NORMS[(NORMS.index(rotated(method)) + size) % len(NORMS)]
+        found[method] = Case(method, norm, {})
+    return found | (FURTHER if size == 2 else {})
+
+
+FURTHER = {
+    "window, bn": Case("roid", "bn", {"window": 10}),
+    "window, gn": Case("roid", "gn", {"window": 10}),
+    "micro-batches": Case("tent", "bn", {"micro_batch": 5}),
+    "budget": Case("roid", "ln", {"budget": 1.5}),
+    "composition": Case("roid + adaptive_norm + mean_teacher + class_balanced_memory", "bn", {}),
+    "running statistics": Case("tent + adaptive_norm", "bn", {"window": 10}),
+    "batch norm that stores nothing": Case("tent", "untracked", {}),
+    "batch norm of features": Case("tent", "flat", {}),
+    "not finite where bright": Case("tent", "fragile", {}),
+}
+
+
+class Fragile(nn.Module):
+    """Gives NaN for samples that are brighter than most."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        bright = x.flatten(1).mean(1) > 0.5
+        return torch.where(bright.view(-1, 1, 1, 1), torch.nan, x)
+
+
+def net(norm: str) -> nn.Module:
+    """A trained net with this kind of norm layer, or an odd one made of it."""
+    if norm in NORMS:
+        return nets.trained(norm, recorded())
+    trained = nets.trained("bn", recorded())
+    if norm == "untracked":
+        for layer in trained.modules():
+            if isinstance(layer, nn.BatchNorm2d):
+                layer.track_running_stats = False
+                layer.running_mean = layer.running_var = None
+    elif norm == "flat":
+        trained.encoder.append(nn.BatchNorm1d(16))
+    elif norm == "fragile":
+        trained.encoder.insert(0, Fragile())
+    return trained
+
+
+def start(case: Case, dtype: torch.dtype, **options: Any) -> trimtab.Adapter:
+    known = options_of(case.method, recorded()) if case.method in trimtab.METHODS else {}
     if "source_data" in known:
         known["source_data"] = [(x.to(dtype), y) for x, y in known["source_data"]]
-    model = nets.trained(norm, recorded()).to(dtype)
-    return trimtab.adapt(model, method, **known, **options)
+    model = net(case.norm).to(dtype)
+    return trimtab.adapt(model, case.method, **known, **case.options, **options)
 
 
 def shards(size: int, dtype: torch.dtype) -> Iterator[tuple[Tensor, ...]]:
@@ -49,13 +99,13 @@ def shards(size: int, dtype: torch.dtype) -> Iterator[tuple[Tensor, ...]]:
         yield batch.split(cut)
 
 
-def every_method(group: dist.ProcessGroup, dtype: str, *norms: str) -> dict[str, Any]:
-    """What this rank gets of each method's stream, and the state it ends with."""
+def every_case(group: dist.ProcessGroup, dtype: str) -> dict[str, Any]:
+    """What this rank gets of each stream, and the state it ends with."""
     kind, rank, size = getattr(torch, dtype), dist.get_rank(group), dist.get_world_size(group)
     found = {}
-    for method in trimtab.METHODS:
-        for norm in norms or norms_of(method, size):
-            adapter = start(method, norm, kind, process_group=group)
-            logits = [adapter(parts[rank]) for parts in shards(size, kind)]
-            found[f"{method}-{norm}"] = {"logits": logits, "state": adapter.state_dict()}
+    for name, case in cases(size).items():
+        adapter = start(case, kind, process_group=group)
+        logits = [adapter(parts[rank]) for parts in shards(size, kind)]
+        foreseen = adapter.predict(samples(kind)[80 + 3 * rank :][:3])
+        found[name] = {"logits": logits, "foreseen": foreseen, "state": adapter.state_dict()}
     return found

@@ -1,12 +1,13 @@
-"""Ranks that share a stream get what one process gets from the joined batches: every method."""
+"""Ranks that share a stream get what one process gets from the joined batches, in every method."""
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-import trimtab
 from distributed import streams
 from distributed.ranks import run
 from same import assert_same
@@ -17,12 +18,19 @@ TOLERANCES = {"float64": 1e-9, "float32": 1e-5}
 KINDS = {2: "float64", 3: "float32"}
 
 
-@pytest.fixture(scope="module", params=KINDS, ids=lambda size: f"{size} ranks")
-def ranks(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """How many ranks, and what each of them got."""
-    folder = tmp_path_factory.mktemp("ranks")
-    size = request.param
-    return size, run("distributed.streams.every_method", size, folder, KINDS[size])
+CASES = [(size, name) for size in KINDS for name in streams.cases(size)]
+
+
+@pytest.fixture(scope="module")
+def results_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], list[Any]]:
+    """What each of so many ranks got."""
+
+    @cache
+    def results(size: int) -> list[Any]:
+        folder = tmp_path_factory.mktemp("ranks")
+        return run("distributed.streams.every_case", size, folder, KINDS[size])
+
+    return results
 
 
 def assert_close(got: Any, expected: Any, dtype: str) -> None:
@@ -39,24 +47,25 @@ def assert_close(got: Any, expected: Any, dtype: str) -> None:
 
 
 @pytest.mark.xdist_group("ranks")
-@pytest.mark.parametrize("method", trimtab.METHODS)
-def test_ranks_get_what_one_process_gets_and_one_goes_on_with_their_state(
-    method: str, ranks: Any
+@pytest.mark.parametrize(("size", "name"), CASES)
+def test_ranks_get_what_one_process_gets(
+    size: int, name: str, results_of: Callable[[int], list[Any]]
 ) -> None:
-    size, results = ranks
-    (norm,) = streams.norms_of(method, size)
-    dtype = KINDS[size]
-    one = streams.start(method, norm, getattr(torch, dtype))
-    for call, parts in enumerate(streams.shards(size, getattr(torch, dtype))):
-        got = [result[f"{method}-{norm}"]["logits"][call] for result in results]
+    results, case, dtype = results_of(size), streams.cases(size)[name], KINDS[size]
+    kind = getattr(torch, dtype)
+    one = streams.start(case, kind)
+    for call, parts in enumerate(streams.shards(size, kind)):
+        got = [result[name]["logits"][call] for result in results]
         assert [len(logits) for logits in got] == [len(part) for part in parts]
         assert_close(torch.cat(got), one(torch.cat(parts)), dtype)
-    states = [result[f"{method}-{norm}"]["state"] for result in results]
+    foreseen = torch.cat([result[name]["foreseen"] for result in results])
+    assert_close(foreseen, one.predict(streams.samples(kind)[80 : 80 + 3 * size]), dtype)
+    states = [result[name]["state"] for result in results]
     for state in states[1:]:
         assert_same(state, states[0])  # bit for bit
     if dtype == "float64":  # in float32, Adam moves by rounding where a gradient is all but zero
         assert_close(states[0], one.state_dict(), dtype)
-    alone = streams.start(method, norm, getattr(torch, dtype))
+    alone = streams.start(case, kind)
     alone.load_state_dict(states[0])
-    batch = streams.samples(getattr(torch, dtype))[60:68]
+    batch = streams.samples(kind)[60:68]
     assert_close(alone(batch), one(batch), dtype)
