@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -39,17 +39,27 @@ class NormPolicy:
     def __post_init__(self) -> None:
         check_shares(self, "batch_weight", "keep_weight", "late_share")
 
-    is_joint: ClassVar[bool] = False
-    """Whether the batch is more than the samples at hand, so that only ``moments`` knows it."""
-
     @property
     def couples_samples(self) -> bool:
         """Whether one sample's output depends on the others in its batch."""
         return self.batch_weight > 0
 
+    # A batch may be more than the samples at hand (trimtab.distributed): only these know it.
+
+    def has_variance(self, x: Tensor) -> bool:
+        """Whether the batch has more than one value per channel."""
+        return x.numel() > x.shape[1]
+
     def moments(self, x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
-        """Mean and variance of each channel of the batch that ``x`` is, or is part of."""
+        """Mean and variance of each channel of the batch."""
         return moments(x, unbiased)
+
+    def by_batch(self, x: Tensor, eps: float) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """What a layer needs to normalise by the batch alone: its input and constant statistics.
+
+        None leaves both to the layer, which then takes those of its input.
+        """
+        return x, None, None
 
 
 SOURCE = NormPolicy(batch_weight=0.0)
@@ -81,10 +91,9 @@ class _StreamBatchNorm(_BatchNorm):
     def forward(self, input: Tensor) -> Tensor:  # noqa: A002  (torch's own name)
         if self.running_mean is None or self.running_var is None:
             # Nothing is stored, so the batch decides; of a single value only the shift is left.
-            if self.policy.is_joint:
-                return self._normalised_by(input, *self.policy.moments(_full(input), False))
-            return super().forward(input) if _has_variance(input) else self._shift_of(input)
-        if self.policy == SOURCE or not (self.policy.is_joint or _has_variance(input)):
+            seen = self.policy.has_variance(input)
+            return self._by_batch(input) if seen else self._shift_of(input)
+        if self.policy == SOURCE or not self.policy.has_variance(input):
             return super().forward(input)  # a single value a channel says nothing about variance
         return self._obeying(input, self.running_mean, self.running_var)
 
@@ -94,16 +103,12 @@ class _StreamBatchNorm(_BatchNorm):
         batch_weight, keep_weight = share * policy.batch_weight, share * policy.keep_weight
         if batch_weight == 0:
             return super().forward(x)
-        if batch_weight == 1 and not policy.is_joint:
-            with self._statistics(None, None):
-                output = super().forward(x)
+        if batch_weight == 1:
+            output = self._by_batch(x)
         else:
-            learns = (policy.differentiable or batch_weight == 1) and torch.is_grad_enabled()
+            learns = policy.differentiable and torch.is_grad_enabled()
             with torch.set_grad_enabled(learns):
-                if batch_weight == 1:
-                    mean, var = policy.moments(_full(x), False)
-                else:
-                    mean, var = _towards_batch(stored_mean, stored_var, x, policy, batch_weight)
+                mean, var = _towards_batch(stored_mean, stored_var, x, policy, batch_weight)
             output = self._normalised_by(x, mean, var) if learns else self._native_by(x, mean, var)
         if keep_weight:
             with torch.no_grad():
@@ -111,6 +116,14 @@ class _StreamBatchNorm(_BatchNorm):
             stored_mean.copy_(mean)
             stored_var.copy_(var)
         return output
+
+    def _by_batch(self, x: Tensor) -> Tensor:
+        """Normalise by the batch's statistics alone."""
+        x, mean, var = self.policy.by_batch(x, self.eps)
+        if mean is not None and var is not None and self.weight is not None:
+            mean, var = mean.to(self.weight), var.to(self.weight)
+        with self._statistics(mean, var):
+            return super().forward(x)
 
     def _normalised_by(self, x: Tensor, mean: Tensor, var: Tensor) -> Tensor:
         """Normalise here, where the statistics carry gradients; leave the rest to the layer."""
@@ -142,25 +155,17 @@ class _StreamBatchNorm(_BatchNorm):
             buffers["running_mean"], buffers["running_var"] = stored
 
 
-def _has_variance(x: Tensor) -> bool:
-    return x.numel() > x.shape[1]
-
-
 def _towards_batch(
     mean: Tensor, var: Tensor, x: Tensor, policy: NormPolicy, weight: float
 ) -> tuple[Tensor, Tensor]:
     """Stored statistics moved by ``weight`` towards those of the batch."""
-    batch_mean, batch_var = policy.moments(_full(x), policy.unbiased)
+    values = x.to(torch.promote_types(x.dtype, torch.float32))
+    batch_mean, batch_var = policy.moments(values, policy.unbiased)
     batch_var, batch_mean = batch_var.to(var.dtype), batch_mean.to(mean.dtype)
     blended = var.lerp(batch_var, weight)
     if policy.mixture:
         blended = blended + weight * (1 - weight) * (batch_mean - mean).square()
     return mean.lerp(batch_mean, weight), blended
-
-
-def _full(x: Tensor) -> Tensor:
-    """At least float32."""
-    return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
 def moments(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
