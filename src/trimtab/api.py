@@ -1,6 +1,8 @@
 """The one-liner around all of it."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
@@ -8,6 +10,9 @@ from trimtab import methods
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
 from trimtab.core.method import Method
+
+if TYPE_CHECKING:
+    from torch.distributed import ProcessGroup
 
 
 def adapt(
@@ -21,6 +26,7 @@ def adapt(
     classifier: str | None = None,
     adapt_every: int = 1,
     budget: float | None = None,
+    process_group: ProcessGroup | None = None,
     **options: Any,
 ) -> Adapter:
     """A stream that predicts with ``model`` and adapts to what it sees; the model stays as it is.
@@ -37,16 +43,23 @@ def adapt(
         adapt_every: Learn on every so many batches only; all are predicted and corrected.
         budget: Most passes a sample on average, in multiples of a plain forward (``1.5``): learn
             on as many batches as that allows.
+        process_group: Ranks that share this stream, under ``torchrun``: each calls with a batch of
+            its own, and all together are one batch (docs/distributed.md).
         options: The method's own options, as listed by its factory.
     """
-    return recipe_of(method, options).start(
-        backbone_of(model, num_classes, classifier),
-        seed=seed,
-        window=window,
-        micro_batch=micro_batch,
-        adapt_every=adapt_every,
-        budget=budget,
-    )
+    recipe, backbone = recipe_of(method, options), backbone_of(model, num_classes, classifier)
+    how: dict[str, Any] = {
+        "seed": seed,
+        "window": window,
+        "micro_batch": micro_batch,
+        "adapt_every": adapt_every,
+        "budget": budget,
+    }
+    if process_group is None:
+        return recipe.start(backbone, **how)
+    from trimtab import distributed  # most streams have one process
+
+    return distributed.start(recipe, backbone, process_group, **how)
 
 
 def recipe_of(method: str | Method, options: dict[str, Any]) -> Method:

@@ -18,7 +18,7 @@ from trimtab.core import layout, pace
 from trimtab.core.backbone import Backbone, Prediction, SeparatePredictions, Tensors, joined
 from trimtab.core.finite import NotFiniteError, all_finite, is_finite, without_nonsense
 from trimtab.core.norm import SOURCE, NormPolicy
-from trimtab.core.passes import Passes
+from trimtab.core.passes import Alone, Passes
 from trimtab.core.state import StreamState
 
 if TYPE_CHECKING:
@@ -164,8 +164,8 @@ class Attempt:
         self, inputs: Tensor, params: Tensors | None, policy: NormPolicy
     ) -> Prediction:
         """A pass over all samples, one by one where that costs no more than all at once."""
-        alone = self.backbone.prefers_single_samples and layout.suits_single_samples(inputs)
-        if not alone or len(inputs) == 1:
+        alone = isinstance(self.passes, Alone) and self.backbone.prefers_single_samples
+        if not alone or not layout.suits_single_samples(inputs) or len(inputs) == 1:
             return self.forward(inputs, params, policy)
         parts = [self.forward(one, params, policy) for one in inputs.split(1)]
         return SeparatePredictions.of(parts)

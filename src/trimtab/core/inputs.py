@@ -7,14 +7,21 @@ from trimtab.core.backbone import Backbone
 from trimtab.core.finite import is_finite
 
 
-def check(inputs: Tensor, backbone: Backbone, sample_shape: tuple[int, ...] | None) -> None:
+def check(
+    inputs: Tensor,
+    backbone: Backbone,
+    sample_shape: tuple[int, ...] | None,
+    *,
+    empty: bool = False,
+) -> None:
     """Raise a ValueError that says what was expected and what came.
 
     Args:
         sample_shape: Shape of the stream's samples; None before the first batch.
+        empty: Whether a batch may have no samples.
     """
     _check_kind(inputs)
-    if inputs.dim() < 2 or len(inputs) == 0:
+    if inputs.dim() < 2 or (len(inputs) == 0 and not empty):
         shape = tuple(inputs.shape)
         raise ValueError(f"inputs must be a batch of at least one sample, got shape {shape}")
     if sample_shape is not None and tuple(inputs.shape[1:]) != sample_shape:
