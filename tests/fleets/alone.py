@@ -15,9 +15,7 @@ SIZES = {"a": 3, "b": 1, "c": 4}
 """Samples in each batch of three streams."""
 
 
-def trained_by_sgd(
-    name: str, recorded: dict[str, Tensor], lr: float | None = None
-) -> Method:
+def trained_by_sgd(name: str, recorded: dict[str, Tensor], lr: float | None = None) -> Method:
     """A method with SGD: Adam makes steps of roundings where gradients vanish."""
     method = trimtab.build(name, **options_of(name, recorded))
     return replace(method, optimizer=replace(method.optimizer, kind="sgd", lr=lr))
@@ -27,16 +25,17 @@ def batches(images: Tensor, steps: int) -> Iterator[dict[str, Tensor]]:
     """Batches of each stream, none of which sees another's images."""
     rows = iter(images.split(1))
     for _ in range(steps):
-        yield {
-            name: torch.cat([next(rows) for _ in range(size)]) for name, size in SIZES.items()
-        }
+        yield {name: torch.cat([next(rows) for _ in range(size)]) for name, size in SIZES.items()}
 
 
 def largest_gap(one: Mapping[str, Tensor], other: Mapping[str, Tensor]) -> float:
-    """The largest difference between tensors of the same names."""
+    """The largest difference between tensors of the same names, relative where values exceed 1."""
     assert one.keys() == other.keys()
-    gaps = [float((one[name].double() - other[name].double()).abs().max()) for name in one]
-    return max(gaps, default=0.0)
+    return max((_gap(one[name].double(), other[name].double()) for name in one), default=0.0)
+
+
+def _gap(one: Tensor, other: Tensor) -> float:
+    return float(((one - other).abs() / other.abs().clamp(min=1)).max()) if one.numel() else 0.0
 
 
 def gap_of_states(one: Adapter, other: Adapter) -> float:
