@@ -118,6 +118,7 @@ class Backbone:
         self._hook: torch.utils.hooks.RemovableHandle | None = None
         self._channels_last: bool | None = None  # None until the first sample has decided
         self.num_classes = num_classes
+        self.probed: dict[tuple[int, ...], Prediction] = {}  # by the shape of a blank sample
         if classifier is not None:
             self._watch(classifier)
 

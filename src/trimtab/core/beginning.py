@@ -49,12 +49,12 @@ class Beginnings:
         """The state of a stream that has seen nothing, not even the shape of its samples."""
         return StreamState(
             seed=seed,
-            params={name: full(value) for name, value in self.source.items()},
+            params=trainable_copies(self.source),
             statistics=dict(self.backbone.statistics),
             generator=torch.Generator().manual_seed(seed),
             window=Window(window.size),
             pace=pace.afresh(),
-        ).clone()
+        )
 
     def like(self, state: StreamState, sample_shape: tuple[int, ...], seed: int) -> StreamState:
         """How a stream of this shape and seed begins, with the window and pace of ``state``."""
@@ -63,15 +63,23 @@ class Beginnings:
             source = self.at_the_source(seed, state.window, state.pace)
             known = begin(self._attempt(source), sample_shape)
             known.forget_gradients()
+            known.params = self._kept(known.params, source.params)
             self.latest = known
         return known
+
+    def _kept(self, params: Tensors, source: Tensors) -> Tensors:
+        """Parameters to begin with; those of the source take no memory of their own."""
+        return {
+            name: full(self.source[name]).detach().requires_grad_() if p is source[name] else p
+            for name, p in params.items()
+        }
 
     def begun(self, state: StreamState, sample_shape: tuple[int, ...]) -> StreamState:
         """``state``, begun where it was not yet."""
         first = self.like(state, sample_shape, state.seed)
         if state.sample_shape is not None:
             return state
-        begun = first.clone()
+        begun = replace(first.draft(), params=trainable_copies(first.params))
         begun.counters = state.counters.plus(first.counters)
         return begun
 
@@ -83,6 +91,11 @@ class Beginnings:
             fresh = self.like(state, state.sample_shape, state.seed).clone()
         fresh.counters = replace(state.counters, resets=state.counters.resets + 1)
         return fresh
+
+
+def trainable_copies(params: Tensors) -> Tensors:
+    """Copies of parameters, at least float32, that gradients can flow to."""
+    return {name: full(p).detach().clone().requires_grad_() for name, p in params.items()}
 
 
 def begin(attempt: Attempt, sample_shape: tuple[int, ...]) -> StreamState:
@@ -114,8 +127,10 @@ def _probe(backbone: Backbone, sample_shape: tuple[int, ...]) -> Prediction:
         raise ValueError(
             f"a sample may have {MOST_VALUES} values at most, got shape {sample_shape}; resize it"
         )
+    if sample_shape in backbone.probed:
+        return backbone.probed[sample_shape]
     blank = torch.zeros(1, *sample_shape, dtype=backbone.dtype, device=backbone.device)
     try:
-        return backbone.probe(blank)
+        return backbone.probed.setdefault(sample_shape, backbone.probe(blank))
     except (RuntimeError, IndexError, TypeError) as error:
         raise ValueError(f"the model takes no samples of shape {sample_shape}: {error}") from error
