@@ -60,4 +60,9 @@ def test_compositions_begin_with_the_methods_title() -> None:
 
 
 def test_one_is_no_plural() -> None:
-    assert [counted(n, "run") for n in (0, 1, 2, 1200)] == ["0 runs", "1 run", "2 runs", "1,200 runs"]
+    assert [counted(n, "run") for n in (0, 1, 2, 1200)] == [
+        "0 runs",
+        "1 run",
+        "2 runs",
+        "1,200 runs",
+    ]

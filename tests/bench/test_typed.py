@@ -1,11 +1,16 @@
 """Values of files against what a dataclass declares."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import pytest
 
 from trimtab.bench.typed import check_fields, shown
+
+
+class Point(NamedTuple):
+    sample: int
+    error: float
 
 
 @dataclass
@@ -17,12 +22,18 @@ class Things:
     window: int | None = None
     flag: bool = False
     rows: list[tuple[int, float]] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
     errors: dict[str, float] = field(default_factory=dict)
     whatever: Any = None
 
 
 GOOD = {"count": 1, "share": 1, "name": "a", "state": "done", "window": None, "flag": True}
-GOOD |= {"rows": [[1, 0.5], (2, 3)], "errors": {"fog": 0.1}, "whatever": object()}
+GOOD |= {
+    "rows": [[1, 0.5], (2, 3)],
+    "points": [[1, 0.5]],
+    "errors": {"fog": 0.1},
+    "whatever": object(),
+}
 
 
 def test_values_of_their_types_pass() -> None:
@@ -41,6 +52,7 @@ def test_values_of_their_types_pass() -> None:
         ("window", [5], r"window must be a whole number or nothing, got \[5\]"),
         ("flag", 1, "flag must be true or false, got 1"),
         ("rows", [[1]], "rows must be a list of numbers"),
+        ("points", [[1, "2"]], "points must be a list of numbers"),
         ("errors", {"fog": None}, "errors must be a table, got"),
         ("errors", [], r"errors must be a table, got \[\]"),
     ],

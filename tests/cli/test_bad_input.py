@@ -40,7 +40,11 @@ def told(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ("scenario =", "scenari =", "suite.toml: [[grid]] 1: unknown field of a run 'scenari'"),
         ("images_per_domain = 8", "images_per_domain = 0", "images_per_domain must be at least 1"),
         ("images_per_domain = 8", "images_per_domain = '8'", "must be a whole number or nothing"),
-        ("batch_size = 8", "batch_size = [[8, 9]]", "batch_size must be a whole number, got [8, 9]"),
+        (
+            "batch_size = 8",
+            "batch_size = [[8, 9]]",
+            "batch_size must be a whole number, got [8, 9]",
+        ),
         ("batch_size = 8", "batch_size = true", "batch_size must be a whole number, got True"),
         ('"tent"', '"tentt"', "suite.toml: method tentt: unknown method 'tentt'"),
         ("lr = 0.01", "lr = [0.01]", "suite.toml: method roid(lr=[0.01])"),
@@ -82,7 +86,10 @@ def test_suites_that_include_each_other_are_refused(
         (["bench", "quick", "--workers", "0"], "--workers: must be a whole number from 1 to"),
         (["bench", "quick", "--set", "sed=1"], "unknown field of a run 'sed'"),
         (["bench", "quick", "--set", "seed"], "expected NAME=VALUE, got 'seed'"),
-        (["bench", "quick", "--set", "images_per_domain=0"], "images_per_domain must be at least 1"),
+        (
+            ["bench", "quick", "--set", "images_per_domain=0"],
+            "images_per_domain must be at least 1",
+        ),
         (["bench", "quick", "--only", "no such text"], "has no such text in its spec"),
         ([*RUN, "--images-per-domain", "0"], "images_per_domain must be at least 1, got 0"),
         ([*RUN, "--seed", "9" * 30], "seed must lie in"),
@@ -172,9 +179,7 @@ def test_a_command_alone_shows_help(
 
 
 @pytest.mark.parametrize("what", ["methods", "components", "data", "scenarios", "suites"])
-def test_lists_fit_and_have_no_raw_backticks(
-    capsys: pytest.CaptureFixture[str], what: str
-) -> None:
+def test_lists_fit_and_have_no_raw_backticks(capsys: pytest.CaptureFixture[str], what: str) -> None:
     assert main(["list", what]) == 0
     shown = capsys.readouterr().out
     assert "`" not in shown

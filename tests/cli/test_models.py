@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from trimtab.cli.main import main
-from trimtab.cli.models import _agrees
+from trimtab.cli.models import agrees
 from trimtab.models import MODELS
 from trimtab.models.validation import VALIDATION
 
@@ -68,7 +68,7 @@ def test_a_wrong_file_is_an_error_without_a_traceback(
 
 
 def test_accuracies_agree_to_two_digits_or_within_sampling() -> None:
-    assert _agrees(92.31, 92.31, 10_000)
-    assert not _agrees(92.41, 92.31, 10_000)
-    assert _agrees(91.5, 92.31, 4000)
-    assert not _agrees(90.9, 92.31, 4000)
+    assert agrees(92.31, 92.31, 10_000)
+    assert not agrees(92.41, 92.31, 10_000)
+    assert agrees(91.5, 92.31, 4000)
+    assert not agrees(90.9, 92.31, 4000)

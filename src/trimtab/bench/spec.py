@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from trimtab.bench.typed import check_fields, shown
+from trimtab.core.ranges import check_counts, check_severity
 from trimtab.core.spec import unknown
 
 LONGEST_NAME = 2000
@@ -52,12 +53,8 @@ class RunSpec:
                     f"{name} must have 1 to {LONGEST_NAME:,} characters, "
                     f"got {len(getattr(self, name)):,}"
                 )
-        for name in ("batch_size", "images_per_domain", "window"):
-            count = getattr(self, name)
-            if count is not None and count < 1:
-                raise ValueError(f"{name} must be at least 1, got {count}")
-        if self.severity not in (1, 2, 3, 4, 5):
-            raise ValueError(f"severity must be 1, 2, 3, 4 or 5, got {self.severity}")
+        check_counts(self, "batch_size", "images_per_domain", "window")
+        check_severity(self.severity)
         if not 0 <= self.seed < 2**63:
             raise ValueError(f"seed must lie in [0, 2**63), got {shown(self.seed)}")
 

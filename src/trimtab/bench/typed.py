@@ -39,6 +39,8 @@ def fits(value: Any, hint: Any) -> bool:
         return isinstance(value, Mapping) and all(
             fits(key, inner[0]) and fits(item, inner[1]) for key, item in value.items()
         )
+    if issubclass(hint, tuple):  # a named one
+        return _is_row(value, tuple(_hints(hint).values()))
     if hint is float:
         return type(value) in (int, float) and math.isfinite(value)
     return type(value) is hint or (not isinstance(value, bool | int) and isinstance(value, hint))

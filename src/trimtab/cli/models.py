@@ -113,10 +113,10 @@ def _check(name: str, weights: Path | None) -> int:
     print(f"clean accuracy {measured:.2f} % of {len(labels)} images; the table: {_percent(entry)}")
     if entry.clean_accuracy is None or weights is not None:
         return 0
-    return 0 if _agrees(measured, entry.clean_accuracy, len(labels)) else 1
+    return 0 if agrees(measured, entry.clean_accuracy, len(labels)) else 1
 
 
-def _agrees(measured: float, stated: float, count: int) -> bool:
+def agrees(measured: float, stated: float, count: int) -> bool:
     """Equal to two digits on all test images, within three standard errors on a part of them."""
     if count == 10_000:
         return abs(measured - stated) <= 0.02

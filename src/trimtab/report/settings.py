@@ -14,7 +14,7 @@ NO_LABELS: Mapping[Identity, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Protocol:
+class RunProtocol:
     """What all runs of a table share."""
 
     severity: int
@@ -23,7 +23,7 @@ class Protocol:
     window: int | None
 
     @classmethod
-    def of(cls, spec: RunSpec) -> "Protocol":
+    def of(cls, spec: RunSpec) -> "RunProtocol":
         """The protocol of a run."""
         return cls(spec.severity, spec.images_per_domain, spec.batch_size, spec.window)
 
