@@ -111,6 +111,8 @@ class Adapter(StateView):
 
     def _admit(self, inputs: Tensor) -> Tensor:
         input_rules.check(inputs, self.backbone, self.state.sample_shape)
+        if self.state.sample_shape is None:
+            input_rules.check_first(inputs, self.backbone, self.method.augments)
         return inputs.clone() if inputs.is_inference() else inputs.detach()
 
     @contextmanager
