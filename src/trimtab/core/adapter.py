@@ -128,6 +128,8 @@ class Adapter(StateView):
     def _admit(self, inputs: Tensor) -> Batch:
         empty = self.party.takes_empty_batches
         input_rules.check(inputs, self.backbone, self.state.sample_shape, empty=empty)
+        if self.state.sample_shape is None and len(inputs):
+            input_rules.check_first(inputs, self.backbone, self.method.augments)
         return self.party.joined(inputs.clone() if inputs.is_inference() else inputs.detach())
 
     @contextmanager

@@ -236,7 +236,8 @@ def install(model: nn.Module) -> list[_StreamBatchNorm]:
     obedient: list[_StreamBatchNorm] = []
     for layer in model.modules():
         if isinstance(layer, _BatchNorm):
-            layer.__class__ = _obedient(type(layer))  # type: ignore[arg-type]
+            if not isinstance(layer, _StreamBatchNorm):  # as those of another backbone are
+                layer.__class__ = _obedient(type(layer))  # type: ignore[arg-type]
             obedient.append(layer)  # type: ignore[arg-type]
         elif isinstance(layer, nn.GroupNorm):
             layer.register_forward_pre_hook(_contiguous_where_backward_crashes)
