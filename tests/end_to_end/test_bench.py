@@ -1,5 +1,6 @@
 """A suite that is killed, resumed, spread over processes: always the same results."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -73,13 +74,42 @@ def test_a_killed_suite_goes_on_and_ends_like_an_uninterrupted_one(
 def test_a_failed_run_is_recorded_and_does_not_stop_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = write_suite(tmp_path)
-    path.write_text(path.read_text().replace('"tent"', '"tentt"'))
+    path, nowhere = write_suite(tmp_path), "single(domain='nowhere')"
+    path.write_text(path.read_text().replace('["continual", "mixed"]', f'["mixed", "{nowhere}"]'))
     words = ["bench", str(path), "--store", str(tmp_path / "store"), "--workers", "1"]
-    assert main([*words, "--set", "seed=0", "--only", "mixed"]) == 1
-    assert "did you mean 'tent'" in capsys.readouterr().out
+    assert main([*words, "--set", "seed=0"]) == 1
+    assert "unknown domain 'nowhere'" in capsys.readouterr().out
     statuses = [result.status for result in RunStore(tmp_path / "store")]
+    assert sorted(statuses) == ["done"] * 3 + ["failed"] * 3
+
+
+def test_a_killed_worker_is_marked_and_the_others_go_on(suite: Path, tmp_path: Path) -> None:
+    # Runs of a second or two: a worker has to be found while it is at one.
+    few = ["--only", "mixed", "--set", "seed=0", "--set", "images_per_domain=40"]
+    process = subprocess.Popen(
+        command(suite, tmp_path, "--workers", "2", *few), stdout=subprocess.PIPE, text=True
+    )
+    while not (workers := [pid for path in tmp_path.glob("claims/*") for pid in held(path)]):
+        time.sleep(0.02)
+        assert process.poll() is None, "the suite ended before a worker could be killed"
+    os.kill(workers[0], signal.SIGKILL)
+    shown, _ = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert "its process was killed before the run was done" in shown
+    statuses = [result.status for result in RunStore(tmp_path)]
     assert sorted(statuses) == ["done", "done", "failed"]
+    assert main(["bench", str(suite), "--store", str(tmp_path), "--workers", "1", *few]) == 0
+    assert all(result.status == "done" for result in RunStore(tmp_path))
+
+
+def held(path: Path) -> list[int]:
+    """Processes that have the file open."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if link.readlink() == path:
+                found.append(int(link.parts[2]))
+    return found
 
 
 @pytest.mark.parametrize(

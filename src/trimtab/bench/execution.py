@@ -8,10 +8,14 @@ from rich.console import Console
 
 from trimtab.bench import executors, suite
 from trimtab.bench.display import follow
-from trimtab.bench.plan import with_fingerprints
+from trimtab.bench.names import counted, short_labels
+from trimtab.bench.plan import longest_first, planned
 from trimtab.bench.result import RunResult
 from trimtab.bench.spec import RunSpec
 from trimtab.bench.store import STORE, RunStore
+
+PLAIN: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
+"""How texts of users are printed: as they are."""
 
 
 def run_suite(
@@ -44,6 +48,7 @@ def run_suite(
         selected(chosen, only),
         store,
         title=chosen.title,
+        where=chosen.name,
         workers=workers,
         threads=threads,
         ray=ray,
@@ -64,6 +69,7 @@ def run_specs(
     store: str | os.PathLike[str] = STORE,
     *,
     title: str = "runs",
+    where: str = "",
     workers: int = 1,
     threads: int = 1,
     ray: str | None = None,
@@ -71,19 +77,48 @@ def run_specs(
 ) -> list[RunResult]:
     """Do these runs unless they are done; results in their order, failed ones included.
 
-    Runs that another process holds at this moment are left to it and missing in the list.
+    Runs that another process holds at this moment are left to it and missing in the list. A
+    spec that names nothing known is a ValueError before the first run; ``where`` the specs come
+    from stands in it.
     """
     console = console or Console(quiet=True)
     results = RunStore(store)
-    specs = with_fingerprints(specs)
-    waiting = [spec for spec in specs if not results.has(spec)]
-    console.print(f"{title}: {len(specs)} runs, {len(specs) - len(waiting)} of them done already")
-    for result in follow(
-        _done(waiting, results, workers, threads, ray), len(waiting), max(1, workers), console
-    ):
-        console.print(f"[red]failed[/] {result.spec.command}\n  {result.error}", soft_wrap=True)
+    specs = planned(specs, where or title)
+    waiting = [spec for spec in longest_first(specs) if not results.has(spec)]
+    done = len(specs) - len(waiting)
+    already = f", {done} of them done already" if done else ""
+    _say(f"{title}: {counted(len(specs), 'run')}{already}", console)
+    came = follow(
+        _done(waiting, results, workers, threads, ray),
+        len(waiting),
+        max(1, workers),
+        console,
+        short_labels(specs),
+    )
+    _tell(came, console)
     found = (results.get(spec) for spec in specs)
     return [result for result in found if result is not None]
+
+
+def _tell(came: Sequence[RunResult | None], console: Console) -> None:
+    """Which runs failed and why, and how many another process holds."""
+    for result in came:
+        if result is not None and result.status == "failed":
+            told = f"failed: {result.spec.command}\n  {result.error}"
+            console.print(told, soft_wrap=True, **PLAIN)
+    elsewhere = sum(result is None for result in came)
+    if elsewhere:
+        whose = "all of them" if elsewhere == len(came) else f"{elsewhere} of {len(came)}"
+        _say(
+            f"{counted(len(came), 'run')} to do: {whose} claimed or done by another process on "
+            "this store and left to it. Start again when it is done to see them.",
+            console,
+        )
+
+
+def _say(text: str, console: Console) -> None:
+    """A sentence: broken between words on a terminal, one line in a file."""
+    console.print(text, soft_wrap=not console.is_terminal, **PLAIN)
 
 
 def _done(

@@ -5,11 +5,12 @@ not depend on how many runs go on beside it.
 """
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from trimtab.bench.pool import in_processes
+from trimtab.bench.pool import Killed, in_processes
 from trimtab.bench.result import RunResult
 from trimtab.bench.spec import RunSpec
 from trimtab.bench.store import RunStore
@@ -49,10 +50,22 @@ def processes(workers: int, threads: int = 1) -> Executor:
 
     def execute(specs: Sequence[RunSpec], store: RunStore) -> Iterator[RunResult | None]:
         one = partial(work, folder=str(store.folder), threads=threads)
-        for _, result in in_processes(one, specs, workers):
-            yield result
+        for spec, result in in_processes(one, specs, workers):
+            yield _marked(spec, store) if isinstance(result, Killed) else result
 
     return execute
+
+
+def _marked(spec: RunSpec, store: RunStore) -> RunResult | None:
+    """A failed result for a run whose process was killed, unless another one has taken it."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    error = "its process was killed before the run was done; was there enough memory?"
+    result = RunResult(spec, "failed", now, 0.0, error=error)
+    with store.claim(spec) as mine:
+        if not mine or store.has(spec):
+            return None
+        store.put(result)
+    return result
 
 
 def ray_cluster(address: str) -> Executor:

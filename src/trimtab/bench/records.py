@@ -65,5 +65,9 @@ class Records:
     def _parsed(self, path: Path, parse: Callable[[str], Record]) -> Record:
         try:
             return parse(path.read_text(encoding="utf-8"))
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{path} is not {self.what} that trimtab wrote: {error}") from error
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            what = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+            raise ValueError(
+                f"{path} is damaged, or not {self.what} that trimtab wrote: {what}; delete it to "
+                "have it made again"
+            ) from error

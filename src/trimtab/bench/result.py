@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from trimtab.bench.spec import RunSpec
+from trimtab.bench.typed import check_fields, shown
 
 
 class CurvePoint(NamedTuple):
@@ -122,15 +123,27 @@ class RunResult:
     def from_json(cls, text: str) -> "RunResult":
         """What ``to_json`` wrote."""
         values = json.loads(text)
-        del values["id"]
-        values["spec"] = RunSpec.from_json(values["spec"])
+        if not isinstance(values, dict):
+            raise ValueError(f"a result must be a JSON object, got {shown(values)}")
+        values.pop("id", None)
+        values["spec"] = RunSpec.from_json(_part(values, "spec"))
         if values["scores"] is not None:
-            scores = values["scores"]
+            scores = _part(values, "scores")
+            check_fields(Scores, scores)
             curves = {
                 "curve": [CurvePoint(*point) for point in scores["curve"]],
                 "reliability": [ConfidenceBin(*entry) for entry in scores["reliability"]],
             }
             values["scores"] = Scores(**scores | curves)
         if values["cost"] is not None:
+            check_fields(Cost, _part(values, "cost"))
             values["cost"] = Cost(**values["cost"])
+        check_fields(cls, values)
         return cls(**values)
+
+
+def _part(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    part = values[name]
+    if not isinstance(part, dict):
+        raise ValueError(f"{name} must be a JSON object, got {shown(part)}")
+    return part

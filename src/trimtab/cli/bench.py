@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from trimtab.bench.store import STORE
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from trimtab.bench.result import RunResult
+
+CORES = os.cpu_count() or 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,30 +35,40 @@ def add_execution_arguments(parser: argparse.ArgumentParser) -> None:
     """Where results go and how runs are done."""
     parser.add_argument("--store", default=STORE, help="folder of results (default: %(default)s)")
     parser.add_argument(
-        "--workers", type=int, default=os.cpu_count() or 1, help="runs at a time (default: cores)"
+        "--workers", type=at_most, default=CORES, help="runs at a time (default: cores)"
     )
-    parser.add_argument("--threads", type=int, default=1, help="threads a run (default: 1)")
+    parser.add_argument("--threads", type=at_most, default=1, help="threads a run (default: 1)")
     parser.add_argument(
         "--ray", metavar="ADDRESS", help="run on a Ray cluster; 'local' starts one here"
     )
 
 
-def run(args: argparse.Namespace) -> int:
-    from rich.console import Console
+def at_most(text: str) -> int:
+    """A number of processes or threads that this machine can bear."""
+    most = max(64, 4 * CORES)
+    if not (text.isdecimal() and len(text) < 10 and 1 <= int(text) <= most):
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number from 1 to {most} ({CORES} cores are here), got {text[:20]}"
+        )
+    return int(text)
 
+
+def run(args: argparse.Namespace) -> int:
     from trimtab.bench import execution, suite
+    from trimtab.bench.names import counted
+    from trimtab.cli.console import console
     from trimtab.core.spec import assignment
 
-    console = Console()
+    terminal = console()
     chosen = suite.load(args.suite, dict(map(assignment, args.set)))
     if args.dry_run:
         specs = execution.selected(chosen, args.only)
         for spec in specs:
-            console.print(f"{spec.id}  {spec.command}", soft_wrap=True, highlight=False)
-        console.print(f"{len(specs)} runs")
+            terminal.print(f"{spec.id}  {spec.command}", soft_wrap=True)
+        terminal.print(counted(len(specs), "run"))
         return 0
-    results = execution.run_suite(chosen, **execution_options(args, console), only=args.only)
-    return status(results, args, console)
+    results = execution.run_suite(chosen, **execution_options(args, terminal), only=args.only)
+    return status(results, args, terminal)
 
 
 def execution_options(args: argparse.Namespace, console: "Console") -> dict[str, Any]:
@@ -66,5 +79,6 @@ def execution_options(args: argparse.Namespace, console: "Console") -> dict[str,
 
 def status(results: "list[RunResult]", args: argparse.Namespace, console: "Console") -> int:
     """Say where results are; the exit status, 1 where a run failed."""
-    console.print(f"Results are in {args.store}; see them with: trimtab report {args.store}")
+    told = f"Results are in {args.store}; see them with: trimtab report {shlex.quote(args.store)}"
+    console.print(told, soft_wrap=True)
     return 1 if any(result.status == "failed" for result in results) else 0

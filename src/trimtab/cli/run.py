@@ -22,9 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from rich.console import Console
-
     from trimtab.bench import RunSpec, run_specs
+    from trimtab.cli.console import console
     from trimtab.core.spec import assignment
 
     fields = (
@@ -34,12 +33,12 @@ def run(args: argparse.Namespace) -> int:
     options = dict(map(assignment, args.option))
     spec = RunSpec(**{name: getattr(args, name) for name in fields}, options=options)
     args.workers = 1
-    console = Console()
-    results = run_specs([spec], title=spec.label, **execution_options(args, console))
+    terminal = console()
+    results = run_specs([spec], title=spec.label, **execution_options(args, terminal))
     for result in results:
         if result.scores is not None:
-            console.print(
+            terminal.print(
                 f"error {100 * result.scores.error:.2f} % (source model "
                 f"{100 * result.scores.source_error:.2f} %), ECE {100 * result.scores.ece:.1f} %"
             )
-    return status(results, args, console)
+    return status(results, args, terminal)

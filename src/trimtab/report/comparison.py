@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from trimtab.bench.names import short_labels
 from trimtab.bench.result import RunResult
 from trimtab.bench.spec import RunSpec
 from trimtab.report.averages import mean
@@ -92,10 +93,11 @@ def compare(earlier: Iterable[RunResult], later: Iterable[RunResult]) -> Compari
     """Runs are the same if their ids are, or, failing that, all of their spec but the weights."""
     earlier, later = list(earlier), list(later)
     pairs = _pairs(earlier, later)
+    labels = short_labels(result.spec for _, result in pairs)
     groups: dict[tuple[Row, Setting, RunProtocol], list[Pair]] = defaultdict(list)
     for pair in pairs:
         spec = pair[1].spec
-        groups[Row.of(spec), Setting.of(spec), RunProtocol.of(spec)].append(pair)
+        groups[Row.of(spec, labels), Setting.of(spec), RunProtocol.of(spec)].append(pair)
     changes = [
         Change(*key, tuple(sorted(group, key=lambda pair: pair[1].spec.seed)))
         for key, group in groups.items()

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from trimtab.bench.names import Identity, short_labels
 from trimtab.bench.result import RunResult
 from trimtab.report.averages import mean, spread
 from trimtab.report.metrics import ERROR, Metric
@@ -97,17 +98,21 @@ class Table:
 
 def tables(results: Iterable[RunResult]) -> list[Table]:
     """One table for each protocol, the largest first."""
+    results = list(results)
+    labels = short_labels(result.spec for result in results)
     groups: dict[RunProtocol, list[RunResult]] = defaultdict(list)
     for result in results:
         groups[RunProtocol.of(result.spec)].append(result)
     ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), str(item[0])))
-    return [_table(protocol, runs) for protocol, runs in ordered]
+    return [_table(protocol, runs, labels) for protocol, runs in ordered]
 
 
-def _table(protocol: RunProtocol, results: list[RunResult]) -> Table:
+def _table(
+    protocol: RunProtocol, results: list[RunResult], labels: Mapping[Identity, str]
+) -> Table:
     groups: dict[tuple[Row, Setting], list[RunResult]] = defaultdict(list)
     for result in results:
-        groups[Row.of(result.spec), Setting.of(result.spec)].append(result)
+        groups[Row.of(result.spec, labels), Setting.of(result.spec)].append(result)
     cells = {
         key: Cell(tuple(sorted(runs, key=lambda run: run.spec.seed)))
         for key, runs in groups.items()

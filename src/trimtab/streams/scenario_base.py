@@ -74,7 +74,9 @@ class Scenario:
         chosen = replace(
             self,
             severity=self.severity if severity is None else severity,
-            images_per_domain=images_per_domain or self.images_per_domain,
+            images_per_domain=(
+                self.images_per_domain if images_per_domain is None else images_per_domain
+            ),
         )
         domains = Corrupted(images) if isinstance(images, LabelledImages) else images
         visited = {visit.domain for visit in chosen.visits(domains.names)}
