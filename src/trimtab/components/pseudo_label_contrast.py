@@ -1,4 +1,4 @@
-"""Refined pseudo-labels and contrast with a queue of keys (AdaContrast, arXiv:2204.10377)."""
+"""Pseudo-labels refined by neighbours, and a MoCo queue (AdaContrast, arXiv:2204.10377)."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The face of a stream: predict, learn, stop and go on. Each call is one transaction."""
+"""An adapting model, the face of one stream: each call predicts and learns as one transaction."""
 
 from __future__ import annotations
 

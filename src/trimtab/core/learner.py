@@ -1,4 +1,4 @@
-"""What a step does with a method: the loop that most methods share, and where others differ."""
+"""The adaptation step: the loop that most methods share, and where others differ."""
 
 from __future__ import annotations
 

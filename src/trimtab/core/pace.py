@@ -1,4 +1,4 @@
-"""How often a stream learns: on every k-th batch, or as often as a budget of passes allows."""
+"""Adaptation frequency: learn on every k-th batch, or as often as a budget of passes allows."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Which samples an honest stream may contain: those not far outside the range it has shown."""
+"""Outlier rejection: samples far outside the range that the stream has shown."""
 
 from dataclasses import dataclass, replace
 

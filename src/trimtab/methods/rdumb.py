@@ -1,4 +1,4 @@
-"""RDumb (Press et al., NeurIPS 2023, arXiv:2306.05401)."""
+"""RDumb: ETA with periodic resets (Press et al., NeurIPS 2023, arXiv:2306.05401)."""
 
 from trimtab.components.entropy import Entropy
 from trimtab.components.novel_samples import NovelSamples

@@ -33,7 +33,7 @@ class RunProtocol:
             images += " image" if self.images_per_domain == 1 else " images"
         words = [
             f"severity {self.severity}",
-            f"{images} a domain",
+            f"{images} per domain",
             f"batches of {self.batch_size}",
         ]
         if self.window is not None:
