@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from trimtab.core.saved import read_manifest
     from trimtab.demo import load_demo
     from trimtab.methods import COMPONENTS, METHODS, build
+    from trimtab.predict.images import predict_images
 
 _HOMES = {
     "COMPONENTS": "trimtab.methods",
@@ -25,6 +26,7 @@ _HOMES = {
     "everywhere": "trimtab.core.backbone",
     "in_norm_layers": "trimtab.core.backbone",
     "load_demo": "trimtab.demo",
+    "predict_images": "trimtab.predict.images",
     "read_manifest": "trimtab.core.saved",
 }
 
@@ -40,6 +42,7 @@ __all__ = [
     "everywhere",
     "in_norm_layers",
     "load_demo",
+    "predict_images",
     "read_manifest",
 ]
 
