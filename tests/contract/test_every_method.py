@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 import trimtab
-from contract.recipes import NORMS, options_of
+from contract.recipes import NORMS, full_batch, options_of
 from reference import nets
 from same import assert_same
 
@@ -41,6 +41,12 @@ def start(case: tuple[str, str], model: nets.Net, options: dict[str, Any]) -> An
     return lambda **more: trimtab.adapt(backbone, case[0], **options, **more)
 
 
+@pytest.fixture
+def full(case: tuple[str, str]) -> int:
+    """Samples in a batch where their number is no matter."""
+    return full_batch(case[0])
+
+
 def batches(images: Tensor, size: int, count: int = 5) -> Iterator[Tensor]:
     return iter(images[: size * count].split(size))
 
@@ -57,11 +63,13 @@ def test_predictions_are_finite_logits_of_the_right_shape(
         assert not logits.requires_grad
 
 
-def test_the_users_model_stays_as_it_was(start: Any, model: nets.Net, images: Tensor) -> None:
+def test_the_users_model_stays_as_it_was(
+    start: Any, model: nets.Net, images: Tensor, full: int
+) -> None:
     before = copy.deepcopy(model.state_dict())
     flags = [parameter.requires_grad for parameter in model.parameters()]
     adapter = start()
-    for batch in batches(images, 16):
+    for batch in batches(images, full, 3):
         adapter(batch)
     assert_same(dict(before), dict(model.state_dict()))
     assert model.training
@@ -69,20 +77,20 @@ def test_the_users_model_stays_as_it_was(start: Any, model: nets.Net, images: Te
     assert all(parameter.grad is None for parameter in model.parameters())
 
 
-def test_reset_returns_exactly_to_the_start(start: Any, images: Tensor) -> None:
+def test_reset_returns_exactly_to_the_start(start: Any, images: Tensor, full: int) -> None:
     adapter = start()
-    first = [adapter(batch) for batch in batches(images, 16)]
+    first = [adapter(batch) for batch in batches(images, full, 3)]
     adapter.reset()
-    again = [adapter(batch) for batch in batches(images, 16)]
+    again = [adapter(batch) for batch in batches(images, full, 3)]
     assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
     assert adapter.counters.resets >= 1
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_going_on_after_a_restore_is_bit_equal_at_every_position(
-    start: Any, images: Tensor, tmp_path: Path, size: int
+    start: Any, images: Tensor, tmp_path: Path, size: int, full: int
 ) -> None:
-    adapter = start()
+    adapter, size = start(), min(size, full)
     straight, states = [], []
     for batch in batches(images, size, 4):
         states.append(adapter.state_dict())
@@ -100,19 +108,19 @@ def test_going_on_after_a_restore_is_bit_equal_at_every_position(
     assert torch.equal(from_disk(images[-size:]), adapter(images[-size:]))
 
 
-def test_interleaved_streams_equal_separate_ones(start: Any, images: Tensor) -> None:
+def test_interleaved_streams_equal_separate_ones(start: Any, images: Tensor, full: int) -> None:
     left, right, alone = start(), start(seed=3), start()
     mixed = []
-    for batch in batches(images, 16, 3):
+    for batch in batches(images, full, 3):
         mixed.append(left(batch))
         right(batch.flip(0))
-    expected = [alone(batch) for batch in batches(images, 16, 3)]
+    expected = [alone(batch) for batch in batches(images, full, 3)]
     assert all(torch.equal(a, b) for a, b in zip(mixed, expected, strict=True))
 
 
-def test_inputs_are_not_modified(start: Any, images: Tensor) -> None:
+def test_inputs_are_not_modified(start: Any, images: Tensor, full: int) -> None:
     adapter, before = start(), images.clone()
-    for batch in batches(images, 16, 2):
+    for batch in batches(images, full, 2):
         adapter(batch)
     assert torch.equal(images, before)
 
@@ -126,9 +134,9 @@ def test_a_caller_may_reuse_its_buffer(start: Any, images: Tensor) -> None:
         assert torch.equal(reusing(buffer), expected)
 
 
-def test_the_callers_grad_mode_is_no_matter(start: Any, images: Tensor) -> None:
+def test_the_callers_grad_mode_is_no_matter(start: Any, images: Tensor, full: int) -> None:
     plain, no_grad, inference = start(), start(), start()
-    for batch in batches(images, 16, 3):
+    for batch in batches(images, full, 3):
         expected = plain(batch)
         with torch.no_grad():
             assert torch.equal(no_grad(batch), expected)
@@ -152,12 +160,12 @@ def test_degenerate_batches_leave_everything_finite(start: Any, images: Tensor, 
 
 
 def test_extreme_logits_leave_everything_finite(
-    case: tuple[str, str], model: nets.Net, options: dict[str, Any], images: Tensor
+    case: tuple[str, str], model: nets.Net, options: dict[str, Any], images: Tensor, full: int
 ) -> None:
     with torch.no_grad():
         model.classifier.weight.mul_(1e4)
     adapter = trimtab.adapt(model, case[0], **options)
-    for batch in batches(images, 16, 3):
+    for batch in batches(images, full, 3):
         assert adapter(batch).isfinite().all()
     assert all(p.isfinite().all() for p in adapter.params.values())
 
@@ -205,9 +213,9 @@ def test_counters_agree_with_what_runs(start: Any, images: Tensor) -> None:
     assert adapter.counters.samples == 64
 
 
-def test_the_seed_decides_everything(start: Any, images: Tensor) -> None:
+def test_the_seed_decides_everything(start: Any, images: Tensor, full: int) -> None:
     left, right = start(seed=5), start(seed=5)
-    for batch in batches(images, 16, 3):
+    for batch in batches(images, full, 3):
         torch.manual_seed(int(batch.sum()))  # the global random state has no say
         assert torch.equal(left(batch), right(batch))
     assert_same(left.state_dict(), right.state_dict())
