@@ -16,7 +16,6 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import torch
-
 from PIL import Image
 
 from trimtab.streams.corruptions import BENCHMARK, Corruptor, severity

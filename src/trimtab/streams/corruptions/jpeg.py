@@ -175,7 +175,8 @@ def _weight(bits: int) -> float:
 
 
 def _two_blocks(matrix: Tensor) -> Tensor:
-    return torch.block_diag(matrix, matrix)
+    blocks: Tensor = torch.block_diag(matrix, matrix)
+    return blocks
 
 
 def _quantised(spectrum: Tensor, table: Tensor) -> Tensor:
