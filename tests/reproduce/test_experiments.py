@@ -10,7 +10,7 @@ import pytest
 from trimtab import reproduce
 from trimtab.bench.store import RunStore
 from trimtab.cli.main import main
-from trimtab.reproduce.conduct import all_runs, all_studies, findings
+from trimtab.reproduce.execution import all_runs, all_studies, findings
 from trimtab.reproduce.setup import Setup, setup_for, small
 
 NETWORKS = ("fashion_resnet20_bn", "fashion_resnet20_gn")

@@ -6,17 +6,27 @@ KINDS = ("methods", "components", "models", "data", "scenarios", "corruptions", 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=KINDS)
+    parser.add_argument("what", nargs="?", choices=KINDS)
+    parser.set_defaults(help=parser.format_help)
 
 
 def run(args: argparse.Namespace) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    if args.what is None:
+        print(args.help(), end="")
+        return
+    from rich.table import Column, Table
 
-    table = Table("name", "what it is")
+    from trimtab.cli.console import console
+
+    table = Table(Column("name", no_wrap=True), "what it is")
     for name, summary in sorted(_rows(args.what).items()):
-        table.add_row(name, summary)
-    Console().print(table)
+        table.add_row(name, plain(summary))
+    console().print(table)
+
+
+def plain(text: str) -> str:
+    """A docstring's line without the signs of reStructuredText: backticks and roles."""
+    return text.replace("`", "")
 
 
 def _rows(what: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from trimtab.cli.bench import add_execution_arguments
+from trimtab.cli.bench import add_execution_arguments, execution_options, status
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,11 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from rich.console import Console
-
-    from trimtab.bench.spec import RunSpec
-    from trimtab.bench.store import RunStore
-    from trimtab.cli.bench import execute
+    from trimtab.bench import RunSpec, run_specs
+    from trimtab.cli.console import console
     from trimtab.core.spec import assignment
 
     fields = (
@@ -36,14 +33,12 @@ def run(args: argparse.Namespace) -> int:
     options = dict(map(assignment, args.option))
     spec = RunSpec(**{name: getattr(args, name) for name in fields}, options=options)
     args.workers = 1
-    console = Console()
-    status = execute([spec], args, console, spec.label)
-    from trimtab.bench.plan import with_fingerprints
-
-    result = RunStore(args.store).get(with_fingerprints([spec])[0])
-    if result is not None and result.scores is not None:
-        console.print(
-            f"error {100 * result.scores.error:.2f} % (source model "
-            f"{100 * result.scores.source_error:.2f} %), ECE {100 * result.scores.ece:.1f} %"
-        )
-    return status
+    terminal = console()
+    results = run_specs([spec], title=spec.label, **execution_options(args, terminal))
+    for result in results:
+        if result.scores is not None:
+            terminal.print(
+                f"error {100 * result.scores.error:.2f} % (source model "
+                f"{100 * result.scores.source_error:.2f} %), ECE {100 * result.scores.ece:.1f} %"
+            )
+    return status(results, args, terminal)

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -73,6 +74,9 @@ class Adapter(StateView):
         self.learns = method.learns
         self.source: Tensors = method.source_params(backbone) if self.learns else {}
         self._lock = threading.RLock()
+        self._attempt = partial(
+            Attempt, backbone, method, self.passes, self.source, micro_batch
+        )  # knows nothing of the adapter, so that this one's memory is freed with it
         self._beginnings = Beginnings(backbone, self.source, self._attempt)
         with torch.inference_mode(False):
             self.state = self._beginnings.at_the_source(
@@ -124,6 +128,8 @@ class Adapter(StateView):
     def _admit(self, inputs: Tensor) -> Batch:
         empty = self.party.takes_empty_batches
         input_rules.check(inputs, self.backbone, self.state.sample_shape, empty=empty)
+        if self.state.sample_shape is None and len(inputs):
+            input_rules.check_first(inputs, self.backbone, self.method.augments)
         return self.party.joined(inputs.clone() if inputs.is_inference() else inputs.detach())
 
     @contextmanager
@@ -158,10 +164,6 @@ class Adapter(StateView):
             logits.append(attempt.take(inputs[:room]))
             state, inputs = attempt.state, inputs[len(logits[-1]) :]
         return state, logits
-
-    def _attempt(self, origin: StreamState, first: StreamState | None = None) -> Attempt:
-        fixed = self.backbone, self.method, self.passes, self.source, self.micro_batch
-        return Attempt(*fixed, origin, first)
 
     # ---------------------------------------------------------------- stopping and going on
 

@@ -21,12 +21,12 @@ from trimtab.version import __version__
 MANIFEST, CHECKSUM = "trimtab", "sha256"
 """Keys of the file's metadata."""
 
-FORMAT = 2
-"""Of the file. Format 1 had no checksum."""
+FORMAT = 3
+"""Of the file. Format 1 had no checksum, format 2 no normalisation and no followed samples."""
 
 
-def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
-    """Save a captured state; a readable copy of the manifest stands beside it."""
+def write(path: str | os.PathLike[str], state: dict[str, Any], *, readable: bool = True) -> None:
+    """Save a captured state; if ``readable``, a copy of the manifest stands beside it."""
     tensors: Tensors = {"generator": state["generator"]}
     for group, depth in GROUPS.items():
         for name, value in state[group].items():
@@ -41,10 +41,11 @@ def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
         **{key: state[key] for key in NUMBERS},
         "memory": list(state["memory"]),
     }
-    readable = json.dumps(manifest, indent=2)
-    metadata = {MANIFEST: readable, CHECKSUM: checksum(readable, tensors)}
+    text = json.dumps(manifest, indent=2)
+    metadata = {MANIFEST: text, CHECKSUM: checksum(text, tensors)}
     write_whole(path, safetensors.torch.save(tensors, metadata=metadata))
-    write_whole(manifest_path(path), readable.encode())
+    if readable:
+        write_whole(manifest_path(path), text.encode())
 
 
 def manifest_path(path: str | os.PathLike[str]) -> Path:

@@ -40,8 +40,7 @@ def deyo(
 
     Args:
         lr: Learning rate; by default 1e-3 with Adam, 2.5e-4 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
         max_entropy: Entropy from which a sample is left out, as a share of ln(classes).
         min_drop: Drop of the predicted class's probability up to which a sample is left out.
         destruction: How structure is destroyed: shuffled ``"patches"`` (4 x 4 of them) or

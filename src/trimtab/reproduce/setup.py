@@ -10,7 +10,7 @@ from trimtab.bench.spec import RunSpec
 from trimtab.core.spec import single_term
 from trimtab.models.masks import MASKS
 from trimtab.report.metrics import DOMAIN_ERROR, ERROR, Metric
-from trimtab.report.published import papers_options
+from trimtab.report.published import papers_batch_size, papers_images, papers_options
 
 NETWORKS: dict[str, tuple[str, ...]] = {
     "fashion_mnist": ("fashion_resnet20_bn", "fashion_resnet20_gn", "fashion_vit"),
@@ -23,12 +23,6 @@ NETWORKS: dict[str, tuple[str, ...]] = {
     "imagenet_d109": ("resnet50@imagenet_d109", "swin_b@imagenet_d109", "vit_b_16@imagenet_d109"),
 }
 """The networks of the paper by dataset, and those that come along."""
-
-BATCH_SIZES = {"cifar10_c": 200, "cifar100_c": 200}
-"""Of the paper; 64 everywhere else."""
-
-IMAGES = {"imagenet_c": 5000}
-"""Images a domain in the paper where it takes a part of them: unless classes are correlated."""
 
 METHODS = (
     "source",
@@ -127,10 +121,8 @@ class Setup:
         return ("eta" if method == "eata" else method), options
 
     def _images(self, scenario: str) -> int | None:
-        if self.images_per_domain is not None or "correlated" in scenario:
-            return self.images_per_domain
         # Data with options of its own says itself which images it takes.
-        return IMAGES.get(self.data)
+        return self.images_per_domain or papers_images(self.data, scenario)
 
 
 def setup_for(data: str, networks: Sequence[str] | None = None, **sizes: Any) -> Setup:
@@ -141,7 +133,7 @@ def setup_for(data: str, networks: Sequence[str] | None = None, **sizes: Any) ->
         raise ValueError(f"no networks are known for {data}; give some with --model")
     for network in found:
         models.describe(network)
-    plain = Setup(data, found, batch_size=BATCH_SIZES.get(name, 64))
+    plain = Setup(data, found, batch_size=papers_batch_size(name))
     if name not in ("fashion_mnist", "cifar10"):
         plain = replace(plain, images_per_domain=None)
     return replace(plain, **sizes)

@@ -2,13 +2,13 @@
 
 from trimtab import models
 from trimtab.bench.spec import RunSpec
-from trimtab.core.optimizer import SMALL_IMAGE_SIDE
 from trimtab.core.spec import single_term
+from trimtab.image_size import SMALL_IMAGE_SIDE
 from trimtab.report.plots.matrix import change_matrix
 from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable, change
+from trimtab.reproduce.errors_by_domain import PLACES, Errors, mean_error
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
-from trimtab.reproduce.places import PLACES, Errors, mean_error
 from trimtab.reproduce.setup import Setup
 from trimtab.reproduce.study import Study
 from trimtab.streams.corruptions import BENCHMARK
