@@ -1,4 +1,4 @@
-"""What came out of a run, as plain numbers."""
+"""Results of a run as plain numbers: errors, calibration, cost."""
 
 import json
 from collections.abc import Mapping

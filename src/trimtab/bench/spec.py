@@ -1,4 +1,4 @@
-"""What a run is: everything that decides its numbers, and an id made of it."""
+"""Run specification: everything that decides a run's numbers, and an id made of it."""
 
 import hashlib
 import json

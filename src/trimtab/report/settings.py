@@ -1,4 +1,4 @@
-"""What has to be equal for two numbers to stand in one table, and in one column of it."""
+"""Experimental settings: what has to be equal for numbers to stand in one table or column."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How long experiments take on this machine, from a short look at it."""
+"""Estimated duration of experiments on this machine, from a short look at it."""
 
 import statistics
 import time
