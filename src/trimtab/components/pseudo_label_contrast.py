@@ -142,5 +142,5 @@ def key_params(memory: Tensors) -> Tensors:
 
 
 def places(start: int, count: int, size: int) -> Tensor:
-    """Places of so many entries in a ring, from its ``start``-th entry on."""
+    """Places of ``count`` entries in a ring, from its ``start``-th entry on."""
     return torch.arange(start, start + count) % size
