@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +14,7 @@ from trimtab.core import layout, norm, outputs, rows
 from trimtab.core.fingerprint import Fingerprint, fingerprint_of
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.outputs import Output
+from trimtab.core.prediction import Prediction
 from trimtab.core.unwrapping import Watcher, second_tree, unwrapped
 
 Tensors = dict[str, Tensor]
@@ -46,49 +47,6 @@ def weights_and_biases(layer: nn.Module, parameter: str) -> bool:
 def everywhere(layer: nn.Module, parameter: str) -> bool:
     """Every parameter."""
     return True
-
-
-class Prediction(NamedTuple):
-    """Logits (batch, classes) and the classifier's input (batch, features), where it is known."""
-
-    logits: Tensor
-    features: Tensor | None
-
-    def rows(self, chosen: Tensor | slice) -> "Prediction":
-        """The chosen samples only."""
-        features = None if self.features is None else self.features[chosen]
-        return Prediction(self.logits[chosen], features)
-
-    def detach(self) -> "Prediction":
-        """The same numbers without their graph."""
-        features = None if self.features is None else self.features.detach()
-        return Prediction(self.logits.detach(), features)
-
-
-class SeparatePredictions(Prediction):
-    """One prediction of samples that passed the network one by one, each with its own graph."""
-
-    parts: list[Prediction]
-
-    @classmethod
-    def of(cls, parts: list[Prediction]) -> "SeparatePredictions":
-        """The predictions of single samples as one."""
-        both = cls(*joined(parts))
-        both.parts = parts
-        return both
-
-    def rows(self, chosen: Tensor | slice) -> Prediction:
-        """The chosen samples only; no gradient goes through the network for the others."""
-        if isinstance(chosen, slice) or chosen.dtype == torch.bool or not len(chosen):
-            return super().rows(chosen)
-        return joined([self.parts[row] for row in chosen.tolist()])
-
-
-def joined(parts: list[Prediction]) -> Prediction:
-    """One prediction of all samples; features only where every part has them."""
-    logits = torch.cat([part.logits for part in parts])
-    features = [part.features for part in parts if part.features is not None]
-    return Prediction(logits, torch.cat(features) if len(features) == len(parts) else None)
 
 
 class Backbone:

@@ -21,7 +21,7 @@ from trimtab.core.state import StreamState
 from trimtab.core.window import Window
 
 if TYPE_CHECKING:
-    from trimtab.core.backbone import Prediction
+    from trimtab.core.prediction import Prediction
 
 MOST_VALUES = 2**26
 """Of one sample. A larger one is a mistake, or a file that asks for all of the memory."""

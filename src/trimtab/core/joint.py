@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.norm import NormPolicy
+from trimtab.core.prediction import Prediction
 from trimtab.core.rows import Rows
 
 

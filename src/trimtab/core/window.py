@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from trimtab.core.backbone import Prediction, Tensors, joined
+from trimtab.core.backbone import Tensors
+from trimtab.core.prediction import Prediction, joined
 
 
 @dataclass

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.norm import SOURCE, NormPolicy
+from trimtab.core.prediction import Prediction
 from trimtab.distributed.group import Group
 from trimtab.distributed.joint_statistics import jointly
 

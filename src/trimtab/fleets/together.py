@@ -15,10 +15,11 @@ from greenlet import getcurrent, greenlet
 from torch import Tensor
 
 from trimtab.core import joint
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.joint import Piece, Request
 from trimtab.core.norm import NormPolicy
 from trimtab.core.passes import Alone
+from trimtab.core.prediction import Prediction
 
 Job = Callable[[], Tensor]
 """One stream's step."""
