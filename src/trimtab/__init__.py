@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from trimtab.api import adapt
     from trimtab.core.adapter import Adapter
     from trimtab.core.backbone import Backbone, everywhere, in_norm_layers
+    from trimtab.core.guard import Guard
+    from trimtab.core.health import Health
     from trimtab.core.method import Method
     from trimtab.core.saved import read_manifest
     from trimtab.demo import load_demo
@@ -19,6 +21,8 @@ _HOMES = {
     "METHODS": "trimtab.methods",
     "Adapter": "trimtab.core.adapter",
     "Backbone": "trimtab.core.backbone",
+    "Guard": "trimtab.core.guard",
+    "Health": "trimtab.core.health",
     "Method": "trimtab.core.method",
     "adapt": "trimtab.api",
     "build": "trimtab.methods",
@@ -33,6 +37,8 @@ __all__ = [
     "METHODS",
     "Adapter",
     "Backbone",
+    "Guard",
+    "Health",
     "Method",
     "__version__",
     "adapt",

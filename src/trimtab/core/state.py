@@ -31,6 +31,8 @@ class StreamState:
         shown: The range of values that the stream has shown.
         sample_shape: Shape of one input; None until the first batch has come.
         moments: What the optimiser remembers of each trained tensor, by its place.
+        guard: What a guard remembers of the stream, never written into; nothing without one.
+        blessed: The last state that a guard found well, to go back to; never stepped with itself.
     """
 
     seed: int
@@ -44,6 +46,8 @@ class StreamState:
     sample_shape: tuple[int, ...] | None = None
     memory: Memory = field(default_factory=dict)
     moments: dict[int, Tensors] = field(default_factory=dict)
+    guard: Tensors = field(default_factory=dict)
+    blessed: StreamState | None = None
 
     def places(self) -> list[tuple[Tensors, str, Tensor]]:
         """Where the trained tensors are: the stream's parameters, then what components train."""
