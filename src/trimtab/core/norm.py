@@ -25,6 +25,8 @@ class NormPolicy:
         mixture: Whether blending counts the distance between both means as variance, as the
             variance of a mixture of two populations does.
         differentiable: Whether gradients flow through the statistics of a blended batch.
+        median: Whether a batch's mean is the median over samples and places, and its variance the
+            mean square around that: a minority of odd samples hardly moves it.
         late_share: How much of both weights holds for the later half of a network's batch norms.
             The first half's statistics tell of the domain, the later half's of the classes too.
     """
@@ -35,6 +37,7 @@ class NormPolicy:
     mixture: bool = False
     differentiable: bool = True
     late_share: float = 1.0
+    median: bool = False
 
     def __post_init__(self) -> None:
         check_shares(self, "batch_weight", "keep_weight", "late_share")
@@ -85,7 +88,7 @@ class _StreamBatchNorm(_BatchNorm):
         batch_weight, keep_weight = share * policy.batch_weight, share * policy.keep_weight
         if batch_weight == 0:
             return super().forward(x)
-        if batch_weight == 1:
+        if batch_weight == 1 and not policy.median:
             with self._statistics(None, None):
                 output = super().forward(x)
         else:
@@ -139,7 +142,8 @@ def _towards_batch(
 ) -> tuple[Tensor, Tensor]:
     """Stored statistics moved by ``weight`` towards those of the batch."""
     values = x.to(torch.promote_types(x.dtype, torch.float32))
-    batch_mean, batch_var = _moments(values, policy.unbiased)
+    found = _moments_around_median if policy.median else _moments
+    batch_mean, batch_var = found(values, policy.unbiased)
     batch_var, batch_mean = batch_var.to(var.dtype), batch_mean.to(mean.dtype)
     blended = var.lerp(batch_var, weight)
     if policy.mixture:
@@ -157,6 +161,14 @@ def _moments(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
     mean, var = torch.batch_norm_update_stats(x, None, None, 0.0)
     count = x.numel() // x.shape[1]
     return mean, var * (count / (count - 1)) if unbiased else var
+
+
+def _moments_around_median(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
+    """Median of each channel, and the mean square around it."""
+    values = x.transpose(0, 1).flatten(1)
+    middle = values.median(1).values
+    squares = (values - middle[:, None]).square().sum(1)
+    return middle, squares / (values.shape[1] - int(unbiased))
 
 
 @cache

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from trimtab.core import betting, unusual
 from trimtab.core.backbone import Tensors
+from trimtab.core.component import ParameterRule
 from trimtab.core.health import has_looked, length
 from trimtab.core.look import Look, remembered
 from trimtab.core.pace import passes
@@ -121,6 +122,7 @@ class Watch(Shadow):
             after.guard |= {"since_blessed": torch.zeros_like(needed), "trial_needed": needed}
         return after
 
+    @torch.no_grad()
     def _scale_update(self, before: StreamState, after: StreamState, share: float) -> None:
         """Keep this share of an update; where it was looked at, remember how large it was."""
         if has_looked(before, after):
@@ -128,6 +130,9 @@ class Watch(Shadow):
             after.guard |= {"update_size": size}
         if share < 1:
             after.params = between(before.params, after.params, share)
+            attempt = self.attempt(after)
+            for rule in attempt.playing(ParameterRule):
+                rule.resume(after.params, after.memory[rule.name])
             counted = "scaled" if share else "skipped"
             after.guard |= {counted: after.guard[counted] + 1}
 

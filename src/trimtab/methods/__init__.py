@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from trimtab.components.adaptive_norm import AdaptiveNorm
 from trimtab.components.augmentation_consistency import AugmentationConsistency
+from trimtab.components.capped_updates import CappedUpdates
 from trimtab.components.cautious_updates import CautiousUpdates
 from trimtab.components.certainty_diversity import CertaintyDiversity
 from trimtab.components.class_balanced_memory import ClassBalancedMemory
@@ -14,6 +15,7 @@ from trimtab.components.kalman_ensembling import KalmanEnsembling
 from trimtab.components.laplacian import Laplacian
 from trimtab.components.marginal_entropy import MarginalEntropy
 from trimtab.components.mean_teacher import MeanTeacher
+from trimtab.components.median_norm import MedianNorm
 from trimtab.components.novel_samples import NovelSamples
 from trimtab.components.periodic_reset import PeriodicReset
 from trimtab.components.prior_correction import PriorCorrection
@@ -85,6 +87,7 @@ COMPONENTS: Mapping[str, Callable[..., Component]] = MappingProxyType(
     {
         "adaptive_norm": AdaptiveNorm,
         "augmentation_consistency": AugmentationConsistency,
+        "capped_updates": CappedUpdates,
         "cautious_updates": CautiousUpdates,
         "certainty_diversity": CertaintyDiversity,
         "class_balanced_memory": ClassBalancedMemory,
@@ -94,6 +97,7 @@ COMPONENTS: Mapping[str, Callable[..., Component]] = MappingProxyType(
         "laplacian": Laplacian,
         "marginal_entropy": MarginalEntropy,
         "mean_teacher": MeanTeacher,
+        "median_norm": MedianNorm,
         "novel_samples": NovelSamples,
         "periodic_reset": PeriodicReset,
         "prior_correction": PriorCorrection,
