@@ -27,6 +27,8 @@ RING_SAMPLES = 256
 """Latest samples that are remembered."""
 SHARE_SAMPLES = 128
 """Samples before a look that tell, together with it, how often each class is predicted."""
+ALL_CLASSES = 4.0
+"""How much more concentration counts where the source model says all classes alike."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,8 @@ class Look:
         source = torch.cat([self.source.argmax(1).cpu(), recent[:, 1].long()])
         shares, source_shares = class_shares(own, classes), class_shares(source, classes)
         variety = effective_classes(source_shares) / min(classes, len(source))
-        excess = variety**2 * (shares - source_shares).clamp(min=0.0).to(said.device)
+        trust = variety**2 + ALL_CLASSES * variety**8
+        excess = (trust * (shares - source_shares)).clamp(0.0, 1.0).to(said.device)
         return source_stable.float() - stable.float() * (1 - excess[said])
 
 
