@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from trimtab.core.method import Method
     from trimtab.core.saved import read_manifest
     from trimtab.demo import load_demo
+    from trimtab.fleets.api import fleet, load_fleet
+    from trimtab.fleets.fleet import Fleet, StreamError
     from trimtab.methods import COMPONENTS, METHODS, build
 
 _HOMES = {
@@ -21,14 +23,18 @@ _HOMES = {
     "METHODS": "trimtab.methods",
     "Adapter": "trimtab.core.adapter",
     "Backbone": "trimtab.core.backbone",
+    "Fleet": "trimtab.fleets.fleet",
     "Guard": "trimtab.core.guard",
     "Health": "trimtab.core.health",
     "Method": "trimtab.core.method",
+    "StreamError": "trimtab.fleets.fleet",
     "adapt": "trimtab.api",
     "build": "trimtab.methods",
     "everywhere": "trimtab.core.backbone",
+    "fleet": "trimtab.fleets.api",
     "in_norm_layers": "trimtab.core.backbone",
     "load_demo": "trimtab.demo",
+    "load_fleet": "trimtab.fleets.api",
     "read_manifest": "trimtab.core.saved",
 }
 
@@ -37,15 +43,19 @@ __all__ = [
     "METHODS",
     "Adapter",
     "Backbone",
+    "Fleet",
     "Guard",
     "Health",
     "Method",
+    "StreamError",
     "__version__",
     "adapt",
     "build",
     "everywhere",
+    "fleet",
     "in_norm_layers",
     "load_demo",
+    "load_fleet",
     "read_manifest",
 ]
 

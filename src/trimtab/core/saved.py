@@ -25,11 +25,11 @@ NAMED = ("memory", "blessed_memory")
 """Groups that may hold memories without any tensor, so their names are kept too."""
 
 FORMAT = 3
-"""Of the file. Format 1 had no checksum, format 2 nothing of the guard."""
+"""Of the file. Format 1 had no checksum; format 2 no normalisation, followed samples and guard."""
 
 
-def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
-    """Save a captured state; a readable copy of the manifest stands beside it."""
+def write(path: str | os.PathLike[str], state: dict[str, Any], *, readable: bool = True) -> None:
+    """Save a captured state; if ``readable``, a copy of the manifest stands beside it."""
     tensors: Tensors = {"generator": state["generator"]}
     for group, depth in GROUPS.items():
         for name, value in state[group].items():
@@ -44,10 +44,11 @@ def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
         **{key: state[key] for key in NUMBERS},
         **{group: list(state[group]) for group in NAMED},
     }
-    readable = json.dumps(manifest, indent=2)
-    metadata = {MANIFEST: readable, CHECKSUM: checksum(readable, tensors)}
+    text = json.dumps(manifest, indent=2)
+    metadata = {MANIFEST: text, CHECKSUM: checksum(text, tensors)}
     write_whole(path, safetensors.torch.save(tensors, metadata=metadata))
-    write_whole(manifest_path(path), readable.encode())
+    if readable:
+        write_whole(manifest_path(path), text.encode())
 
 
 def manifest_path(path: str | os.PathLike[str]) -> Path:

@@ -21,7 +21,7 @@ class TensorBoard:
         except ImportError as error:
             raise missing("tensorboard", error) from error
         self.prefix = prefix
-        self._writer: Any = SummaryWriter(os.fspath(folder))  # type: ignore[no-untyped-call]
+        self._writer: Any = SummaryWriter(os.fspath(folder))
 
     def __call__(self, health: Health) -> None:
         for name, value in health.numbers().items():

@@ -18,7 +18,7 @@ from trimtab.streams.draws import generator
 from trimtab.streams.order import by_class
 
 UNSCORED = -1
-LEAD, HARD, AFTERWARDS = 512, 1024, 512
+LEAD, HARD, AFTERWARDS = 384, 768, 384
 """Samples before, within and after the hard stretch."""
 SEVERITY = 5
 OUT_OF_RANGE = (20.0, 255.0, -1.0)
