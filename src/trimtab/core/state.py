@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -43,7 +44,7 @@ class StreamState:
     counters: Counters = field(default_factory=Counters)
     sample_shape: tuple[int, ...] | None = None
     memory: Memory = field(default_factory=dict)
-    moments: dict[int, Tensors] = field(default_factory=dict)
+    moments: Mapping[int, Tensors] = field(default_factory=dict)
 
     def places(self) -> list[tuple[Tensors, str, Tensor]]:
         """Where the trained tensors are: the stream's parameters, then what components train."""
@@ -70,7 +71,6 @@ class StreamState:
             pace=replace(self.pace),
             counters=replace(self.counters),
             memory={name: copied(memory) for name, memory in self.memory.items()},
-            moments=dict(self.moments),
         )
 
     @torch.no_grad()
