@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from trimtab.fleets.api import fleet, load_fleet
     from trimtab.fleets.fleet import Fleet, StreamError
     from trimtab.methods import COMPONENTS, METHODS, build
+    from trimtab.predict.images import predict_images
 
 _HOMES = {
     "COMPONENTS": "trimtab.methods",
@@ -31,6 +32,7 @@ _HOMES = {
     "in_norm_layers": "trimtab.core.backbone",
     "load_demo": "trimtab.demo",
     "load_fleet": "trimtab.fleets.api",
+    "predict_images": "trimtab.predict.images",
     "read_manifest": "trimtab.core.saved",
 }
 
@@ -50,6 +52,7 @@ __all__ = [
     "in_norm_layers",
     "load_demo",
     "load_fleet",
+    "predict_images",
     "read_manifest",
 ]
 

@@ -19,6 +19,7 @@ from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.beginning import Beginnings
 from trimtab.core.pace import Pace
+from trimtab.core.party import Batch, Party
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.plausible import merged
 from trimtab.core.state import StateView, StreamState
@@ -47,6 +48,7 @@ class Adapter(StateView):
         budget: Most passes a sample on average, in multiples of a plain forward: learn on as
             many batches as it allows. A pass backward counts as two forward.
         passes: Who makes the passes through the network; by default this stream alone.
+        party: Which processes take each call together; by default this one alone.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Adapter(StateView):
         adapt_every: int = 1,
         budget: float | None = None,
         passes: Passes | None = None,
+        party: Party | None = None,
     ) -> None:
         if micro_batch is not None and micro_batch < 1:
             raise ValueError(f"micro_batch must be at least 1 sample, got {micro_batch}")
@@ -67,6 +70,7 @@ class Adapter(StateView):
         self.method = method
         self.micro_batch = micro_batch
         self.passes = passes or Alone(backbone)
+        self.party = party or Party()
         self.learns = method.learns
         self.source: Tensors = method.source_params(backbone) if self.learns else {}
         self._lock = threading.RLock()
@@ -84,26 +88,32 @@ class Adapter(StateView):
     def __call__(self, inputs: Tensor) -> Tensor:
         """Logits of a batch, shape (batch, classes); learn from it where the method learns."""
         with self._lock, torch.inference_mode(False):
-            inputs = self._admit(inputs)
-            begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
-            with self._clean(begun):
-                state, logits = self._step(begun, inputs)
+            with self.party.agreeing("a call", self.state):
+                inputs, own = self._admit(inputs)
+                begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
+                with self._clean(begun):
+                    state, logits = self._step(begun, inputs)
             self.state = state
-            return logits
+            return logits[own]
 
     def predict(self, inputs: Tensor) -> Tensor:
         """The logits that a call would return now, learning nothing and changing nothing."""
         with self._lock, torch.inference_mode(False), torch.no_grad():
-            inputs = self._admit(inputs)
-            begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
-            attempt = self._attempt(begun, self._beginnings.latest)
-            with self._clean(begun):
-                refused, _ = begun.shown.judge(inputs)
-                if refused is None:
-                    return attempt.soundly(inputs, foresee=True)
-                honest = inputs[~refused]
-                logits = [attempt.soundly(honest, foresee=True)] if len(honest) else []
-                return merged(refused, logits, attempt.by_the_source(inputs[refused]))
+            with self.party.agreeing("a prediction", self.state):
+                inputs, own = self._admit(inputs)
+                begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
+                with self._clean(begun):
+                    logits = self._foreseen(begun, inputs)
+            return logits[own]
+
+    def _foreseen(self, begun: StreamState, inputs: Tensor) -> Tensor:
+        attempt = self._attempt(begun, self._beginnings.latest)
+        refused, _ = begun.shown.judge(inputs)
+        if refused is None:
+            return attempt.soundly(inputs, foresee=True)
+        honest = inputs[~refused]
+        logits = [attempt.soundly(honest, foresee=True)] if len(honest) else []
+        return merged(refused, logits, attempt.by_the_source(inputs[refused]))
 
     def begin(self, sample_shape: tuple[int, ...]) -> None:
         """Prepare for samples of this shape, as the first batch would."""
@@ -111,11 +121,16 @@ class Adapter(StateView):
             known = self.state.sample_shape
             if known not in (None, tuple(sample_shape)):
                 raise ValueError(f"this stream has samples of shape {known}, got {sample_shape}")
-            self.state = self._beginnings.begun(self.state, tuple(sample_shape))
+            with self.party.agreeing(f"a beginning with {sample_shape}", self.state):
+                begun = self._beginnings.begun(self.state, tuple(sample_shape))
+            self.state = begun
 
-    def _admit(self, inputs: Tensor) -> Tensor:
-        input_rules.check(inputs, self.backbone, self.state.sample_shape)
-        return inputs.clone() if inputs.is_inference() else inputs.detach()
+    def _admit(self, inputs: Tensor) -> Batch:
+        empty = self.party.takes_empty_batches
+        input_rules.check(inputs, self.backbone, self.state.sample_shape, empty=empty)
+        if self.state.sample_shape is None and len(inputs):
+            input_rules.check_first(inputs, self.backbone, self.method.augments)
+        return self.party.joined(inputs.clone() if inputs.is_inference() else inputs.detach())
 
     @contextmanager
     def _clean(self, begun: StreamState) -> Iterator[None]:
@@ -155,7 +170,9 @@ class Adapter(StateView):
     def reset(self) -> None:
         """Forget the stream: source weights, first memory, first random state."""
         with self._lock, torch.inference_mode(False):
-            self.state = self._beginnings.again(self.state)
+            with self.party.agreeing("a reset", self.state):
+                fresh = self._beginnings.again(self.state)
+            self.state = fresh
 
     def clone(self) -> Adapter:
         """An independent stream on the same backbone, which goes on from here by itself."""
@@ -179,15 +196,18 @@ class Adapter(StateView):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where ``state`` was taken; refused, whole, when anything about it is wrong."""
         with self._lock, torch.inference_mode(False):
-            captured.refuse_strangers(self.identity, state)
-            seed, shape = captured.seed_and_shape(state)
-            if shape is None:
-                first = self._beginnings.at_the_source(seed, self.state.window, self.state.pace)
-            else:
-                first = self._beginnings.like(self.state, shape, seed)
-            self.state = captured.restored(
-                state, first, self.method, self.backbone.num_classes or 0
-            )
+            with self.party.agreeing("a load"):
+                restored = self._restored(state)
+            self.state = restored
+
+    def _restored(self, state: dict[str, Any]) -> StreamState:
+        captured.refuse_strangers(self.identity, state)
+        seed, shape = captured.seed_and_shape(state)
+        if shape is None:
+            first = self._beginnings.at_the_source(seed, self.state.window, self.state.pace)
+        else:
+            first = self._beginnings.like(self.state, shape, seed)
+        return captured.restored(state, first, self.method, self.backbone.num_classes or 0)
 
     @property
     def identity(self) -> dict[str, str]:

@@ -9,8 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
+from torch import Tensor
 
+from trimtab.augment.normalization import in_force
 from trimtab.core import component as roles
+from trimtab.core import reach
 from trimtab.core.attempt import Attempt, full
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.pace import Pace
@@ -103,7 +106,9 @@ def begin(attempt: Attempt, sample_shape: tuple[int, ...]) -> StreamState:
 
     Its counters say what beginning has cost.
     """
-    found = _probe(attempt.backbone, sample_shape)
+    blank = _blank(attempt.backbone, sample_shape)
+    found = _probe(attempt.backbone, blank)
+    reach.check(attempt.backbone, attempt.source, blank)
     start = roles.Start(
         backbone=attempt.backbone,
         source=attempt.source,
@@ -115,22 +120,28 @@ def begin(attempt: Attempt, sample_shape: tuple[int, ...]) -> StreamState:
         backward=attempt.passes.backward,
         generator=attempt.state.generator,
     )
-    memory = {c.name: c.new_memory(start) for c in attempt.method.components}
-    attempt.state.memory = memory | attempt.learner.own_memory(start)
-    attempt.state.sample_shape = sample_shape
-    attempt.learner.warm_up(attempt)
+    with in_force(attempt.backbone.normalization):
+        memory = {c.name: c.new_memory(start) for c in attempt.method.components}
+        attempt.state.memory = memory | attempt.learner.own_memory(start)
+        attempt.state.sample_shape = sample_shape
+        attempt.learner.warm_up(attempt)
     return attempt.state
 
 
-def _probe(backbone: Backbone, sample_shape: tuple[int, ...]) -> Prediction:
+def _blank(backbone: Backbone, sample_shape: tuple[int, ...]) -> Tensor:
+    """One sample of zeros, (1, ...)."""
     if math.prod(sample_shape) > MOST_VALUES:
         raise ValueError(
             f"a sample may have {MOST_VALUES} values at most, got shape {sample_shape}; resize it"
         )
-    if sample_shape in backbone.probed:
-        return backbone.probed[sample_shape]
-    blank = torch.zeros(1, *sample_shape, dtype=backbone.dtype, device=backbone.device)
+    return torch.zeros(1, *sample_shape, dtype=backbone.dtype, device=backbone.device)
+
+
+def _probe(backbone: Backbone, blank: Tensor) -> Prediction:
+    shape = tuple(blank.shape[1:])
+    if shape in backbone.probed:
+        return backbone.probed[shape]
     try:
-        return backbone.probed.setdefault(sample_shape, backbone.probe(blank))
+        return backbone.probed.setdefault(shape, backbone.probe(blank))
     except (RuntimeError, IndexError, TypeError) as error:
-        raise ValueError(f"the model takes no samples of shape {sample_shape}: {error}") from error
+        raise ValueError(f"the model takes no samples of shape {shape}: {error}") from error

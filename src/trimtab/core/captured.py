@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from trimtab.core import outputs
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.component import Component
 from trimtab.core.counters import Counters
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 GROUPS = {"params": 1, "statistics": 1, "window": 1, "memory": 2, "optimizer": 2}
 """Groups of tensors, and how many names lead to one."""
 
-NUMBERS = ("made_by", "seed", "sample_shape", "counters", "pace", "shown")
+NUMBERS = ("made_by", "seed", "sample_shape", "counters", "pace", "shown", "followed_samples")
 """Parts of a captured state that are no tensors."""
 
 
@@ -33,6 +34,8 @@ def identity(
     """What must be the same for a state to fit."""
     return {
         **backbone.fingerprint.words(),
+        "normalization": str(backbone.normalization),
+        "output": outputs.described(backbone.output),
         "method": method.spec,
         "window": str(state.window.size),
         "micro_batch": str(micro_batch),
@@ -49,6 +52,7 @@ def capture(made_by: dict[str, str], state: StreamState) -> dict[str, Any]:
         "counters": asdict(state.counters),
         "pace": state.pace.state(),
         "shown": asdict(state.shown),
+        "followed_samples": state.followed_samples,
         "generator": state.generator.get_state(),
         "params": _detached(state.params),
         "statistics": _detached(state.statistics),
@@ -104,6 +108,9 @@ def restored(
     fresh.pace = replace(first.pace)
     fresh.pace.load(_counts("pace", state["pace"], first.pace.state()))
     fresh.shown = _shown(state["shown"])
+    followed = state["followed_samples"]
+    _expect(_is_count(followed, 0), "followed_samples must be a count", followed)
+    fresh.followed_samples = followed
     return fresh
 
 

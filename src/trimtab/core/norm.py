@@ -45,6 +45,23 @@ class NormPolicy:
         """Whether one sample's output depends on the others in its batch."""
         return self.batch_weight > 0
 
+    # A batch may be more than the samples at hand (trimtab.distributed): only these know it.
+
+    def has_variance(self, x: Tensor) -> bool:
+        """Whether the batch has more than one value per channel."""
+        return x.numel() > x.shape[1]
+
+    def moments(self, x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
+        """Mean and variance of each channel of the batch."""
+        return moments(x, unbiased)
+
+    def by_batch(self, x: Tensor, eps: float) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """What a layer needs to normalise by the batch alone: its input and constant statistics.
+
+        None leaves both to the layer, which then takes those of its input.
+        """
+        return x, None, None
+
 
 SOURCE = NormPolicy(batch_weight=0.0)
 BATCH = NormPolicy(batch_weight=1.0)
@@ -108,8 +125,9 @@ class _StreamBatchNorm(rows.RowLayer, _BatchNorm):
     def _alone(self, input: Tensor) -> Tensor:  # noqa: A002
         if self.running_mean is None or self.running_var is None:
             # Nothing is stored, so the batch decides; of a single value only the shift is left.
-            return super().forward(input) if _has_variance(input) else self._shift_of(input)
-        if self.policy == SOURCE or not _has_variance(input):
+            seen = self.policy.has_variance(input)
+            return self._by_batch(input) if seen else self._shift_of(input)
+        if self.policy == SOURCE or not self.policy.has_variance(input):
             return super().forward(input)  # a single value a channel says nothing about variance
         return self._obeying(input, self.running_mean, self.running_var)
 
@@ -120,8 +138,7 @@ class _StreamBatchNorm(rows.RowLayer, _BatchNorm):
         if batch_weight == 0:
             return super().forward(x)
         if batch_weight == 1:
-            with self._statistics(None, None):
-                output = super().forward(x)
+            output = self._by_batch(x)
         else:
             learns = policy.differentiable and torch.is_grad_enabled()
             with torch.set_grad_enabled(learns):
@@ -133,6 +150,14 @@ class _StreamBatchNorm(rows.RowLayer, _BatchNorm):
             stored_mean.copy_(mean)
             stored_var.copy_(var)
         return output
+
+    def _by_batch(self, x: Tensor) -> Tensor:
+        """Normalise by the batch's statistics alone."""
+        x, mean, var = self.policy.by_batch(x, self.eps)
+        if mean is not None and var is not None and self.weight is not None:
+            mean, var = mean.to(self.weight), var.to(self.weight)
+        with self._statistics(mean, var):
+            return super().forward(x)
 
     def _normalised_by(self, x: Tensor, mean: Tensor, var: Tensor) -> Tensor:
         """Normalise here, where the statistics carry gradients; leave the rest to the layer."""
@@ -164,16 +189,12 @@ class _StreamBatchNorm(rows.RowLayer, _BatchNorm):
             buffers["running_mean"], buffers["running_var"] = stored
 
 
-def _has_variance(x: Tensor) -> bool:
-    return x.numel() > x.shape[1]
-
-
 def _towards_batch(
     mean: Tensor, var: Tensor, x: Tensor, policy: NormPolicy, weight: float
 ) -> tuple[Tensor, Tensor]:
     """Stored statistics moved by ``weight`` towards those of the batch."""
     values = x.to(torch.promote_types(x.dtype, torch.float32))
-    batch_mean, batch_var = _moments(values, policy.unbiased)
+    batch_mean, batch_var = policy.moments(values, policy.unbiased)
     batch_var, batch_mean = batch_var.to(var.dtype), batch_mean.to(mean.dtype)
     blended = var.lerp(batch_var, weight)
     if policy.mixture:
@@ -181,7 +202,7 @@ def _towards_batch(
     return mean.lerp(batch_mean, weight), blended
 
 
-def _moments(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
+def moments(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
     """Mean and variance of each channel."""
     if torch.is_grad_enabled() or x.dtype not in (torch.float32, torch.float64):
         axes = [axis for axis in range(x.dim()) if axis != 1]
@@ -198,7 +219,7 @@ def _obedient(kind: type[_BatchNorm]) -> type[_StreamBatchNorm]:
     return type(f"Stream{kind.__name__}", (_StreamBatchNorm, kind), {})
 
 
-def _contiguous_where_backward_crashes(layer: nn.Module, args: tuple[Any, ...]) -> Any:
+def contiguous_where_backward_crashes(layer: nn.Module, args: tuple[Any, ...]) -> Any:
     """Give group norm the memory layout whose backward is safe.
 
     torch 2.13 on a CPU segfaults in group norm's backward when the input is channels-last and
@@ -215,10 +236,11 @@ def install(model: nn.Module) -> list[_StreamBatchNorm]:
     obedient: list[_StreamBatchNorm] = []
     for layer in model.modules():
         if isinstance(layer, _BatchNorm):
-            layer.__class__ = _obedient(type(layer))  # type: ignore[arg-type]
+            if not isinstance(layer, _StreamBatchNorm):  # as those of another backbone are
+                layer.__class__ = _obedient(type(layer))  # type: ignore[arg-type]
             obedient.append(layer)  # type: ignore[arg-type]
         elif isinstance(layer, nn.GroupNorm):
-            layer.register_forward_pre_hook(_contiguous_where_backward_crashes)
+            layer.register_forward_pre_hook(contiguous_where_backward_crashes)
     for late in obedient[(len(obedient) + 1) // 2 :]:
         late.late = True
     return obedient

@@ -21,8 +21,8 @@ from trimtab.version import __version__
 MANIFEST, CHECKSUM = "trimtab", "sha256"
 """Keys of the file's metadata."""
 
-FORMAT = 2
-"""Of the file. Format 1 had no checksum."""
+FORMAT = 3
+"""Of the file. Format 1 had no checksum, format 2 no normalisation and no followed samples."""
 
 
 def write(path: str | os.PathLike[str], state: dict[str, Any], *, readable: bool = True) -> None:

@@ -31,6 +31,7 @@ class StreamState:
         generator: Decides all that is random from here on.
         shown: The range of values that the stream has shown.
         sample_shape: Shape of one input; None until the first batch has come.
+        followed_samples: Samples in small batches, whose statistics batch norms have followed.
         moments: What the optimiser remembers of each trained tensor, by its place.
     """
 
@@ -43,6 +44,7 @@ class StreamState:
     shown: Shown = field(default_factory=Shown)
     counters: Counters = field(default_factory=Counters)
     sample_shape: tuple[int, ...] | None = None
+    followed_samples: int = 0
     memory: Memory = field(default_factory=dict)
     moments: Mapping[int, Tensors] = field(default_factory=dict)
 

@@ -25,7 +25,7 @@ def update(attempt: Attempt, finite: bool = True, *, rate: float = 1.0) -> None:
     if not finite:
         state.counters.skipped_updates += 1
     elif any(tensor.grad is not None for tensor in state.trained()):
-        _move(attempt, rate)
+        _move(attempt, rate * attempt.update_share)
     state.forget_gradients()
 
 
