@@ -1,4 +1,4 @@
-"""The face of a stream: predict, learn, stop and go on. Each call is one transaction."""
+"""An adapting model, the face of one stream: each call predicts and learns as one transaction."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Adapter(Observed):
             every batch as it comes.
         micro_batch: Most samples to hold in memory for gradients at once. None takes whole
             batches; with a window, batches of the size they come in.
-        adapt_every: Learn on every so many batches (windows, where there is one); those between
+        adapt_every: Batches (or windows) from one update to the next; those between
             are predicted without gradients, and corrected all the same.
-        budget: Most passes a sample on average, in multiples of a plain forward: learn on as
+        budget: Most passes per sample on average, in multiples of a plain forward: learn on as
             many batches as it allows. A pass backward counts as two forward.
         passes: Who makes the passes through the network; by default this stream alone.
         party: Which processes take each call together; by default this one alone.

@@ -188,7 +188,7 @@ class Attempt:
         self.passes.backward(loss * self.loss_scale)
 
     def is_micro_batched(self, inputs: Tensor) -> bool:
-        """Whether gradients of so many samples do not fit into memory at once."""
+        """Whether gradients of all samples do not fit into memory at once."""
         return self.micro_batch is not None and len(inputs) > self.micro_batch
 
     # ---------------------------------------------------------------- what components look at

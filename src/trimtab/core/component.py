@@ -198,7 +198,7 @@ class NormRule(Component):
 
     @abstractmethod
     def norm(self, policy: NormPolicy, samples: int, memory: Tensors) -> NormPolicy:
-        """The policy for a batch of so many samples, in place of the method's."""
+        """The policy for a batch of ``samples`` samples, in place of the method's."""
 
 
 class ResetRule(Component):

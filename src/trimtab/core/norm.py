@@ -1,4 +1,4 @@
-"""Which statistics a batch norm normalises with, and which layers count as norm layers."""
+"""Batch normalisation statistics: stored, of the batch, or mixed (BN adaptation)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

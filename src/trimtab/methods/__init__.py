@@ -1,4 +1,4 @@
-"""One paper a file: each a factory that returns a Method. ``build`` makes one from words."""
+"""Test-time adaptation methods, one paper a file; ``build`` makes one from words."""
 
 from collections.abc import Callable
 
