@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import threading
 from collections.abc import Iterator
@@ -17,17 +16,18 @@ from trimtab.core import inputs as input_rules
 from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.beginning import Beginnings
+from trimtab.core.face import Face
 from trimtab.core.pace import Pace
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.plausible import merged
-from trimtab.core.state import StateView, StreamState
+from trimtab.core.state import StreamState
 from trimtab.core.window import Window
 
 if TYPE_CHECKING:
     from trimtab.core.method import Method
 
 
-class Adapter(StateView):
+class Adapter(Face):
     """Predicts the batches of one stream and learns from them as they come.
 
     A call ends with logits and a new state, or with an error and the old state, bit for bit,
@@ -162,7 +162,8 @@ class Adapter(StateView):
     def clone(self) -> Adapter:
         """An independent stream on the same backbone, which goes on from here by itself."""
         with self._lock, torch.inference_mode(False):
-            twin = copy.copy(self)
+            twin = object.__new__(type(self))
+            vars(twin).update(vars(self))
             twin._lock = threading.RLock()
             twin.state = self.state.clone()
             twin._beginnings = Beginnings(

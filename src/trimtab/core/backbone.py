@@ -1,9 +1,7 @@
 """One frozen model that any number of streams call with parameters of their own."""
 
-import hashlib
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -13,6 +11,7 @@ from torch.func import functional_call
 
 from trimtab.augment.normalization import normalization_of
 from trimtab.core import layout, norm, outputs
+from trimtab.core.fingerprint import Fingerprint, fingerprint_of
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.outputs import Output
 from trimtab.core.unwrapping import Watcher, second_tree, unwrapped
@@ -92,19 +91,6 @@ def joined(parts: list[Prediction]) -> Prediction:
     return Prediction(logits, torch.cat(features) if len(features) == len(parts) else None)
 
 
-@dataclass(frozen=True)
-class Fingerprint:
-    """What tells backbones apart: class, names and shapes of tensors, values of tensors."""
-
-    model: str
-    layout: str
-    values: str
-
-    def words(self) -> dict[str, str]:
-        """By what a reader of a saved state calls them."""
-        return {f"backbone's {name}": value for name, value in asdict(self).items()}
-
-
 class Backbone:
     """A classifier whose own weights stay the source weights for ever.
 
@@ -149,6 +135,22 @@ class Backbone:
         self.num_classes = num_classes
         if classifier is not None:
             self._watch(classifier)
+
+    @property
+    def name(self) -> str:
+        """What the model's class is called."""
+        return type(self.model).__name__
+
+    def __repr__(self) -> str:
+        classes = f"{self.num_classes or 'unknown'} classes"
+        size = sum(parameter.numel() for parameter in self.model.parameters())
+        return f"<Backbone: {self.name}, {size:,} parameters, {classes}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise TypeError(
+            "a Backbone can be neither pickled nor copied: streams share it; send the model and "
+            "make trimtab.Backbone(model) there"
+        )
 
     @property
     def has_batch_norm(self) -> bool:
@@ -296,10 +298,4 @@ class Backbone:
     @cached_property
     def fingerprint(self) -> Fingerprint:
         """Identifies the source model in saved states."""
-        layout, values = hashlib.sha256(), hashlib.sha256()
-        for name, tensor in self.model.state_dict().items():
-            layout.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
-            raw = tensor.detach().cpu().contiguous().flatten().view(torch.uint8)
-            values.update(raw.numpy())
-        kind = type(self.model)
-        return Fingerprint(kind.__qualname__, layout.hexdigest()[:16], values.hexdigest()[:16])
+        return fingerprint_of(self.model)

@@ -59,8 +59,8 @@ def _check_images(inputs: Tensor) -> None:
         raise ValueError(
             "this method augments images of shape (batch, channels, height, width), got "
             f"{tuple(inputs.shape)}, {inputs.dtype}; pass augment= with a function that alters "
-            "your kind of inputs, or use a method that augments nothing: 'tent', 'eata', 'sar', 'lame', "
-            "or 'roid' with consistency=False"
+            "your kind of inputs, or use a method that augments nothing: 'tent', 'eata', 'sar', "
+            "'lame', or 'roid' with consistency=False"
         )
 
 

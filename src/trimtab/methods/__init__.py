@@ -1,6 +1,7 @@
 """One paper a file: each a factory that returns a Method. ``build`` makes one from words."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from trimtab.components.adaptive_norm import AdaptiveNorm
@@ -123,4 +124,4 @@ def build(spec: str, **options: object) -> Method:
     first, *rest = terms(spec)
     method = call_by_name("method", METHODS, first.name, {**first.arguments, **options})
     components = [call_by_name("component", COMPONENTS, t.name, t.arguments) for t in rest]
-    return method.plus(*components)
+    return replace(method.plus(*components), name=spec)

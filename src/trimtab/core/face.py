@@ -1,0 +1,54 @@
+"""What Python and torch expect of an object: a repr, a module, a copy to export, no pickle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from trimtab.core import export, inputs
+from trimtab.core.backbone import Backbone
+from trimtab.core.module import StreamModule
+from trimtab.core.state import StateView
+
+if TYPE_CHECKING:
+    from trimtab.core.method import Method
+
+
+class Face(StateView):
+    """The everyday side of an adapter; none of it changes the stream."""
+
+    backbone: Backbone
+    method: Method
+
+    def __repr__(self) -> str:
+        done = self.state.counters
+        return (
+            f"<{type(self).__name__}: {self.method.name or 'a method'} on {self.backbone.name}, "
+            f"{done.samples:,} samples seen, {done.updates:,} updates>"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise TypeError(
+            "an Adapter cannot be pickled: save its stream by adapter.save(path), and go on "
+            "elsewhere by trimtab.adapt(model, method) and adapter.load(path)"
+        )
+
+    def as_module(self, *, learn: bool = True) -> StreamModule:
+        """This stream as a ``torch.nn.Module`` for pipelines, which learns unless told not to."""
+        return StreamModule(self, learn)  # type: ignore[arg-type]
+
+    def export(self, batch: Tensor | None = None) -> nn.Module:
+        """The adapted network as a plain module: the stream's weights and statistics.
+
+        It leaves out the output rules and learns no further, which a warning says.
+
+        Args:
+            batch: Inputs whose statistics its batch norms are to have, for methods that normalise
+                each batch by its own and keep none.
+        """
+        if batch is not None:
+            inputs.check(batch, self.backbone, self.state.sample_shape)
+        with torch.inference_mode(False):
+            return export.export(self.backbone, self.method, self.state, batch)
