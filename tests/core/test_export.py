@@ -57,7 +57,7 @@ def test_a_module_of_a_stream_learns_in_evaluation_mode_too(
 def test_a_module_of_a_stream_stays_where_it_is(recorded: dict[str, Tensor]) -> None:
     module = trimtab.adapt(nets.trained("gn", recorded), "tent").as_module()
     for move in (nn.Module.half, lambda m: m.to("meta"), nn.Module.double):
-        with pytest.raises(ValueError, match="move the model to .* and adapt it there"):
+        with pytest.raises(ValueError, match=r"move the model to .* and adapt it there"):
             move(module)
     assert not list(module.parameters())
 
@@ -112,7 +112,7 @@ def test_an_export_takes_the_statistics_of_a_batch(
     with torch.no_grad():
         torch.testing.assert_close(plain(images[16:48]), expected, atol=1e-4, rtol=1e-4)
     with pytest.raises(ValueError, match="inputs must have shape"):
-        adapter.export(images[:4, :, :8])
+        adapter.export(images[:4, :2])
 
 
 @pytest.mark.slow

@@ -15,12 +15,13 @@ from trimtab.core import captured, saved
 from trimtab.core import inputs as input_rules
 from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Backbone, Tensors
-from trimtab.core.beginning import Beginnings
+from trimtab.core.beginning import Beginnings, sample_of
 from trimtab.core.face import Face
 from trimtab.core.pace import Pace
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.plausible import merged
 from trimtab.core.state import StreamState
+from trimtab.core.structured import Given
 from trimtab.core.window import Window
 
 if TYPE_CHECKING:
@@ -77,21 +78,21 @@ class Adapter(Face):
 
     # ---------------------------------------------------------------- predicting
 
-    def __call__(self, inputs: Tensor) -> Tensor:
+    def __call__(self, inputs: Given) -> Tensor:
         """Logits of a batch, shape (batch, classes); learn from it where the method learns."""
         with self._lock, torch.inference_mode(False):
             inputs = self._admit(inputs)
-            begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
+            begun = self._beginnings.begun(self.state, sample_of(inputs))
             with self._clean(begun):
                 state, logits = self._step(begun, inputs)
             self.state = state
             return logits
 
-    def predict(self, inputs: Tensor) -> Tensor:
+    def predict(self, inputs: Given) -> Tensor:
         """The logits that a call would return now, learning nothing and changing nothing."""
         with self._lock, torch.inference_mode(False), torch.no_grad():
             inputs = self._admit(inputs)
-            begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
+            begun = self._beginnings.begun(self.state, sample_of(inputs))
             attempt = self._attempt(begun, self._beginnings.latest)
             with self._clean(begun):
                 refused, _ = begun.shown.judge(inputs)
@@ -109,11 +110,8 @@ class Adapter(Face):
                 raise ValueError(f"this stream has samples of shape {known}, got {sample_shape}")
             self.state = self._beginnings.begun(self.state, tuple(sample_shape))
 
-    def _admit(self, inputs: Tensor) -> Tensor:
-        input_rules.check(inputs, self.backbone, self.state.sample_shape)
-        if self.state.sample_shape is None:
-            input_rules.check_first(inputs, self.backbone, self.method.augments)
-        return inputs.clone() if inputs.is_inference() else inputs.detach()
+    def _admit(self, inputs: Given) -> Tensor:
+        return input_rules.admitted(inputs, self.backbone, self.method, self.state)
 
     @contextmanager
     def _clean(self, begun: StreamState) -> Iterator[None]:
@@ -183,11 +181,11 @@ class Adapter(Face):
         """Go on where ``state`` was taken; refused, whole, when anything about it is wrong."""
         with self._lock, torch.inference_mode(False):
             captured.refuse_strangers(self.identity, state)
-            seed, shape = captured.seed_and_shape(state)
-            if shape is None:
+            seed, sample = captured.seed_and_sample(state)
+            if sample is None:
                 first = self._beginnings.at_the_source(seed, self.state.window, self.state.pace)
             else:
-                first = self._beginnings.like(self.state, shape, seed)
+                first = self._beginnings.like(self.state, sample, seed)
             self.state = captured.restored(
                 state, first, self.method, self.backbone.num_classes or 0
             )

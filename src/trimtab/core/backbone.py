@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +14,10 @@ from trimtab.core import layout, norm, outputs
 from trimtab.core.fingerprint import Fingerprint, fingerprint_of
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.outputs import Output
+from trimtab.core.prediction import Prediction as Prediction
+from trimtab.core.prediction import SeparatePredictions as SeparatePredictions
+from trimtab.core.prediction import joined as joined
+from trimtab.core.structured import Structured
 from trimtab.core.unwrapping import Watcher, second_tree, unwrapped
 
 Tensors = dict[str, Tensor]
@@ -46,49 +50,6 @@ def weights_and_biases(layer: nn.Module, parameter: str) -> bool:
 def everywhere(layer: nn.Module, parameter: str) -> bool:
     """Every parameter."""
     return True
-
-
-class Prediction(NamedTuple):
-    """Logits (batch, classes) and the classifier's input (batch, features), where it is known."""
-
-    logits: Tensor
-    features: Tensor | None
-
-    def rows(self, chosen: Tensor | slice) -> "Prediction":
-        """The chosen samples only."""
-        features = None if self.features is None else self.features[chosen]
-        return Prediction(self.logits[chosen], features)
-
-    def detach(self) -> "Prediction":
-        """The same numbers without their graph."""
-        features = None if self.features is None else self.features.detach()
-        return Prediction(self.logits.detach(), features)
-
-
-class SeparatePredictions(Prediction):
-    """One prediction of samples that passed the network one by one, each with its own graph."""
-
-    parts: list[Prediction]
-
-    @classmethod
-    def of(cls, parts: list[Prediction]) -> "SeparatePredictions":
-        """The predictions of single samples as one."""
-        both = cls(*joined(parts))
-        both.parts = parts
-        return both
-
-    def rows(self, chosen: Tensor | slice) -> Prediction:
-        """The chosen samples only; no gradient goes through the network for the others."""
-        if isinstance(chosen, slice) or chosen.dtype == torch.bool or not len(chosen):
-            return super().rows(chosen)
-        return joined([self.parts[row] for row in chosen.tolist()])
-
-
-def joined(parts: list[Prediction]) -> Prediction:
-    """One prediction of all samples; features only where every part has them."""
-    logits = torch.cat([part.logits for part in parts])
-    features = [part.features for part in parts if part.features is not None]
-    return Prediction(logits, torch.cat(features) if len(features) == len(parts) else None)
 
 
 class Backbone:
@@ -129,6 +90,7 @@ class Backbone:
         self._lock = threading.RLock()
         self._modules = dict(self.model.named_modules())
         self._features: list[Tensor] = []
+        self._taken: dict[tuple[int, ...], bool] = {}
         self._classifier: str | None = None
         self._hook: torch.utils.hooks.RemovableHandle | None = None
         self._channels_last: bool | None = None  # None until the first sample has decided
@@ -212,13 +174,17 @@ class Backbone:
         if policy.keep_weight and statistics is None:
             raise ValueError("a policy that keeps statistics needs statistics to keep them in")
         own = {**(params or {}), **(statistics or {})}
-        inputs = layout.channels_last(inputs) if self._channels_last else inputs
+        arguments: tuple[tuple[Tensor, ...], Tensors] = (inputs,), {}
+        if isinstance(inputs, Structured):
+            arguments = inputs.arguments()
+        elif self._channels_last:
+            arguments = (layout.channels_last(inputs),), {}
         with self._lock:
             self._features.clear()
             for layer in self._batch_norms:
                 layer.policy = policy
             try:
-                output = functional_call(self.model, own, (inputs,))
+                output = functional_call(self.model, own, *arguments)
                 features = self._features[-1] if self._features else None
             finally:
                 self._features.clear()
@@ -246,6 +212,8 @@ class Backbone:
 
     @torch.no_grad()
     def _of_noise(self, like: Tensor) -> Tensor:
+        if isinstance(like, Structured):
+            return self(like).logits
         noise = torch.rand(like.shape, generator=torch.Generator().manual_seed(0))
         return self(noise.to(like)).logits
 
@@ -265,6 +233,13 @@ class Backbone:
         except (RuntimeError, ValueError, IndexError, TypeError):
             return False
         return True
+
+    def takes_shape(self, inputs: Tensor) -> bool:
+        """The same of samples of this shape; the answer is kept."""
+        shape = tuple(inputs.shape[1:])
+        if shape not in self._taken:
+            self._taken[shape] = self.takes(inputs)
+        return self._taken[shape]
 
     def _find_classifier(self, inputs: Tensor) -> None:
         """Watch the last linear layer to run, whatever the architecture calls it."""

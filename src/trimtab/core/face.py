@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from trimtab.core import export, inputs
 from trimtab.core.backbone import Backbone
 from trimtab.core.module import StreamModule
 from trimtab.core.state import StateView
+from trimtab.core.structured import Given
 
 if TYPE_CHECKING:
     from trimtab.core.method import Method
@@ -39,7 +40,7 @@ class Face(StateView):
         """This stream as a ``torch.nn.Module`` for pipelines, which learns unless told not to."""
         return StreamModule(self, learn)  # type: ignore[arg-type]
 
-    def export(self, batch: Tensor | None = None) -> nn.Module:
+    def export(self, batch: Given | None = None) -> nn.Module:
         """The adapted network as a plain module: the stream's weights and statistics.
 
         It leaves out the output rules and learns no further, which a warning says.
@@ -48,7 +49,7 @@ class Face(StateView):
             batch: Inputs whose statistics its batch norms are to have, for methods that normalise
                 each batch by its own and keep none.
         """
-        if batch is not None:
-            inputs.check(batch, self.backbone, self.state.sample_shape)
+        backbone, method, state = self.backbone, self.method, self.state
         with torch.inference_mode(False):
-            return export.export(self.backbone, self.method, self.state, batch)
+            admitted = None if batch is None else inputs.admitted(batch, backbone, method, state)
+            return export.export(backbone, method, state, admitted)

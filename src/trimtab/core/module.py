@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from trimtab.core.structured import Given
+
 if TYPE_CHECKING:
     from trimtab.core.adapter import Adapter
 
@@ -28,7 +30,7 @@ class StreamModule(nn.Module):
         self.adapter = adapter
         self.learn = learn
 
-    def forward(self, inputs: Tensor) -> Tensor:
+    def forward(self, inputs: Given) -> Tensor:
         return self.adapter(inputs) if self.learn else self.adapter.predict(inputs)
 
     def extra_repr(self) -> str:
