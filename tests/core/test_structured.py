@@ -197,5 +197,7 @@ def test_other_sizes_are_refused_where_samples_are_stored(
     stored = trimtab.adapt(nets.trained("gn", recorded), "rotta", memory_size=4)
     stored(images[:4])
     for adapter in (waiting, stored):
-        with pytest.raises(ValueError, match="stored and learned from together"):
+        with pytest.raises(
+            ValueError, match="this stream stores samples, which must be of one shape"
+        ):
             adapter(small)

@@ -134,7 +134,7 @@ def _check_shape(inputs: Tensor, backbone: Backbone, method: Method, state: Stre
     form = inputs.form if isinstance(inputs, Structured) else None
     same_kind = form == state.form or (form and state.form and form.fits(state.form))
     shape, known = tuple(inputs.shape[1:]), state.sample_shape
-    if same_kind and shape == known:
+    if form == state.form and shape == known:
         return
     expected = ", ".join(str(size) for size in ("batch", *(known or ())))
     refusal = f"inputs must have shape ({expected}), got {tuple(inputs.shape)}"
@@ -142,6 +142,5 @@ def _check_shape(inputs: Tensor, backbone: Backbone, method: Method, state: Stre
         raise ValueError(f"{refusal}, {form}: other kinds of inputs than those of this stream")
     if len(shape) != len(known or ()) or not backbone.takes_shape(inputs[:1]):
         raise ValueError(refusal)
-    waiting = {tuple(part.shape[1:]) for part in state.window.inputs}
-    if method.playing(roles.Recall) or waiting - {shape}:
-        raise ValueError(f"{refusal}; samples of one shape are stored and learned from together")
+    if method.playing(roles.Recall) or state.window.size is not None:
+        raise ValueError(f"{refusal}; this stream stores samples, which must be of one shape")

@@ -120,8 +120,7 @@ class Window:
                 whole = sizes.dtype == torch.long and sizes.dim() == 1 and bool((sizes > 0).all())
                 _expect(whole and int(sizes.sum()) == held, "must hold its batches", sizes)
                 shape = tuple(found["inputs"].shape[1:])
-                same = len(shape) == len(sample_shape or ())
-                _expect(same, f"must hold samples like those of shape {sample_shape}", shape)
+                _expect(shape == sample_shape, f"must hold samples of shape {sample_shape}", shape)
 
     def _waiting(self) -> Prediction | None:
         return joined(self.predictions) if self.predictions else None
@@ -141,7 +140,7 @@ def _with_inputs(state: Tensors, form: Form | None) -> Tensors:
     named = [f"{WAITING}.{place}" for place in range(len(form.names))]
     _expect(all(name in state for name in named), f"must have {named}", sorted(state))
     inputs: Any = Structured(form.names, tuple(state[name] for name in named))
-    fits = inputs.form.fits(form) and len({len(tensor) for tensor in inputs.tensors}) == 1
+    fits = inputs.form == form and len({len(tensor) for tensor in inputs.tensors}) == 1
     _expect(fits, f"must hold samples of {form}", inputs.form)
     rest = {name: tensor for name, tensor in state.items() if name not in named}
     return rest | {WAITING: inputs}
