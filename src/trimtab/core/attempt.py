@@ -19,7 +19,7 @@ from trimtab.core import layout, pace
 from trimtab.core.backbone import Backbone, Prediction, SeparatePredictions, Tensors, joined
 from trimtab.core.finite import NotFiniteError, all_finite, is_finite, without_nonsense
 from trimtab.core.norm import SOURCE, NormPolicy
-from trimtab.core.passes import Passes
+from trimtab.core.passes import Alone, Passes
 from trimtab.core.state import StreamState
 
 if TYPE_CHECKING:
@@ -151,7 +151,8 @@ class Attempt:
         params = self.state.params if params is None else params
         # Trained parameters of half-precision models are kept in float32: small steps would be
         # lost in their rounding.
-        cast = {name: p.to(self.backbone.dtype) for name, p in params.items()}
+        dtype = self.backbone.dtype
+        cast = {name: p if p.dtype == dtype else p.to(dtype) for name, p in params.items()}
         stored = self.state.statistics if statistics is None else statistics
         moved = stored
         if policy.keep_weight:
@@ -170,8 +171,8 @@ class Attempt:
         self, inputs: Tensor, params: Tensors | None, policy: NormPolicy
     ) -> Prediction:
         """A pass over all samples, one by one where that costs no more than all at once."""
-        alone = self.backbone.prefers_single_samples and layout.suits_single_samples(inputs)
-        if not alone or len(inputs) == 1:
+        alone = isinstance(self.passes, Alone) and self.backbone.prefers_single_samples
+        if not alone or not layout.suits_single_samples(inputs) or len(inputs) == 1:
             return self.forward(inputs, params, policy)
         parts = [self.forward(one, params, policy) for one in inputs.split(1)]
         return SeparatePredictions.of(parts)
@@ -187,7 +188,7 @@ class Attempt:
         self.passes.backward(loss * self.loss_scale)
 
     def is_micro_batched(self, inputs: Tensor) -> bool:
-        """Whether gradients of so many samples do not fit into memory at once."""
+        """Whether gradients of all samples do not fit into memory at once."""
         return self.micro_batch is not None and len(inputs) > self.micro_batch
 
     # ---------------------------------------------------------------- what components look at

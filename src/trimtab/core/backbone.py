@@ -1,4 +1,4 @@
-"""One frozen model that any number of streams call with parameters of their own."""
+"""The frozen source model, which any number of streams call with parameters of their own."""
 
 import threading
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from trimtab.augment.normalization import normalization_of
-from trimtab.core import layout, norm, outputs
+from trimtab.core import layout, norm, outputs, rows
 from trimtab.core.fingerprint import Fingerprint, fingerprint_of
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.outputs import Output
@@ -87,26 +87,23 @@ class Backbone:
         self.reached: set[frozenset[str]] = set()
         """Sets of parameters that gradients are known to reach."""
         self._batch_norms = norm.install(self.model)
+        self._row_layers = rows.install(self.model.named_modules())
         self._lock = threading.RLock()
         self._modules = dict(self.model.named_modules())
         self._features: list[Tensor] = []
-        self._taken: dict[tuple[int, ...], bool] = {}
+        self._taken: dict[torch.Size, bool] = {}
         self._classifier: str | None = None
         self._hook: torch.utils.hooks.RemovableHandle | None = None
         self._channels_last: bool | None = None  # None until the first sample has decided
         self.num_classes = num_classes
+        self.probed: dict[object, Prediction] = {}  # by the shape or form of a blank sample
         if classifier is not None:
             self._watch(classifier)
-
-    @property
-    def name(self) -> str:
-        """What the model's class is called."""
-        return type(self.model).__name__
 
     def __repr__(self) -> str:
         classes = f"{self.num_classes or 'unknown'} classes"
         size = sum(parameter.numel() for parameter in self.model.parameters())
-        return f"<Backbone: {self.name}, {size:,} parameters, {classes}>"
+        return f"<Backbone: {type(self.model).__name__}, {size:,} parameters, {classes}>"
 
     def __getstate__(self) -> dict[str, Any]:
         raise TypeError(
@@ -174,24 +171,58 @@ class Backbone:
         if policy.keep_weight and statistics is None:
             raise ValueError("a policy that keeps statistics needs statistics to keep them in")
         own = {**(params or {}), **(statistics or {})}
+        with self._lock:
+            for layer in self._batch_norms:
+                layer.policy = policy
+            try:
+                return self._run(inputs, own)
+            finally:
+                for layer in self._batch_norms:
+                    layer.policy = SOURCE
+
+    def jointly(self, inputs: Tensor, stacked: Tensors, streams: rows.Rows) -> Prediction:
+        """Predict samples of several streams, each under its own parameters and statistics.
+
+        Args:
+            stacked: The streams' parameters, by names that are in ``row_names``: a row for each.
+            streams: Whose the samples are. What its policies keep changes its statistics in place.
+        """
+        with self._lock:
+            for layer in self._row_layers:
+                layer.rows = streams
+            try:
+                return self._run(inputs, stacked)
+            finally:
+                for layer in self._row_layers:
+                    layer.rows = None
+
+    def _run(self, inputs: Tensor, own: Tensors) -> Prediction:
         arguments: tuple[tuple[Tensor, ...], Tensors] = (inputs,), {}
         if isinstance(inputs, Structured):
             arguments = inputs.arguments()
         elif self._channels_last:
             arguments = (layout.channels_last(inputs),), {}
-        with self._lock:
+        self._features.clear()
+        try:
+            output = functional_call(self.model, own, *arguments)
+            features = self._features[-1] if self._features else None
+        finally:
             self._features.clear()
-            for layer in self._batch_norms:
-                layer.policy = policy
-            try:
-                output = functional_call(self.model, own, *arguments)
-                features = self._features[-1] if self._features else None
-            finally:
-                self._features.clear()
-                for layer in self._batch_norms:
-                    layer.policy = SOURCE
         logits = outputs.logits_of(output, self.output)
         return Prediction(logits, None if features is None else features.flatten(1))
+
+    @cached_property
+    def row_names(self) -> frozenset[str]:
+        """Parameters of which each stream can have a row of its own, by their full name."""
+        return frozenset(
+            layer.full_name(name)
+            for layer in self._row_layers
+            for name, _ in layer.named_parameters(recurse=False)
+        )
+
+    def source_of(self, name: str) -> Tensor:
+        """The source value of a parameter, by its full name."""
+        return self.model.get_parameter(name).detach()
 
     def probe(self, inputs: Tensor) -> Prediction:
         """Predict one sample to learn the number of classes and where the classifier is."""
@@ -201,21 +232,13 @@ class Backbone:
             self._find_classifier(inputs[:1])
         with torch.no_grad():
             prediction = self(inputs[:1])
-        outputs.check(
-            prediction.logits, lambda: self._of_noise(inputs[:1]), self.model, self.output
-        )
+            noise = outputs.noise_like(inputs[:1])
+            outputs.check(prediction.logits, lambda: self(noise).logits, self.model, self.output)
         classes = prediction.logits.shape[1]
         if self.num_classes not in (None, classes):
             raise ValueError(f"num_classes is {self.num_classes}, but the model has {classes}")
         self.num_classes = classes
         return prediction
-
-    @torch.no_grad()
-    def _of_noise(self, like: Tensor) -> Tensor:
-        if isinstance(like, Structured):
-            return self(like).logits
-        noise = torch.rand(like.shape, generator=torch.Generator().manual_seed(0))
-        return self(noise.to(like)).logits
 
     def _choose_layout(self, inputs: Tensor) -> None:
         """Channels last where that is faster and the network lets it be."""
@@ -235,11 +258,10 @@ class Backbone:
         return True
 
     def takes_shape(self, inputs: Tensor) -> bool:
-        """The same of samples of this shape; the answer is kept."""
-        shape = tuple(inputs.shape[1:])
-        if shape not in self._taken:
-            self._taken[shape] = self.takes(inputs)
-        return self._taken[shape]
+        """The same, asked once for each shape."""
+        if inputs.shape not in self._taken:
+            self._taken[inputs.shape] = self.takes(inputs)
+        return self._taken[inputs.shape]
 
     def _find_classifier(self, inputs: Tensor) -> None:
         """Watch the last linear layer to run, whatever the architecture calls it."""

@@ -16,6 +16,7 @@ from trimtab.core import component as roles
 from trimtab.core import reach
 from trimtab.core.attempt import Attempt, full
 from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.guard import new_evidence
 from trimtab.core.pace import Pace
 from trimtab.core.state import StreamState
 from trimtab.core.structured import Form, Structured
@@ -39,6 +40,7 @@ class Beginnings:
 
     Args:
         attempt: Makes an attempt from a state.
+        guarded: Whether a guard remembers things along the stream.
     """
 
     def __init__(
@@ -47,22 +49,25 @@ class Beginnings:
         source: Tensors,
         attempt: Callable[[StreamState], Attempt],
         latest: StreamState | None = None,
+        guarded: bool = False,
     ) -> None:
         self.backbone = backbone
         self.source = source
         self.latest = latest
+        self.guarded = guarded
         self._attempt = attempt
 
     def at_the_source(self, seed: int, window: Window, pace: Pace) -> StreamState:
         """The state of a stream that has seen nothing, not even the shape of its samples."""
         return StreamState(
             seed=seed,
-            params={name: full(value) for name, value in self.source.items()},
+            params=trainable_copies(self.source),
             statistics=dict(self.backbone.statistics),
             generator=torch.Generator().manual_seed(seed),
             window=Window(window.size),
             pace=pace.afresh(),
-        ).clone()
+            guard=new_evidence() if self.guarded else {},
+        )
 
     def like(self, state: StreamState, sample: Sample, seed: int) -> StreamState:
         """How a stream of such samples and seed begins, with the window and pace of ``state``."""
@@ -72,8 +77,16 @@ class Beginnings:
             source = self.at_the_source(seed, state.window, state.pace)
             known = begin(self._attempt(source), sample)
             known.forget_gradients()
+            known.params = self._kept(known.params, source.params)
             self.latest = known
         return known
+
+    def _kept(self, params: Tensors, source: Tensors) -> Tensors:
+        """Parameters to begin with; those of the source take no memory of their own."""
+        return {
+            name: full(self.source[name]).detach().requires_grad_() if p is source[name] else p
+            for name, p in params.items()
+        }
 
     def begun(self, state: StreamState, sample: Sample) -> StreamState:
         """``state``, begun where it was not yet."""
@@ -82,7 +95,7 @@ class Beginnings:
         first = self.like(state, sample, state.seed)
         if state.sample_shape is not None:
             return state
-        begun = first.clone()
+        begun = replace(first.draft(), params=trainable_copies(first.params))
         begun.counters = state.counters.plus(first.counters)
         return begun
 
@@ -94,6 +107,11 @@ class Beginnings:
             fresh = self.like(state, state.form or state.sample_shape, state.seed).clone()
         fresh.counters = replace(state.counters, resets=state.counters.resets + 1)
         return fresh
+
+
+def trainable_copies(params: Tensors) -> Tensors:
+    """Copies of parameters, at least float32, that gradients can flow to."""
+    return {name: full(p).detach().clone().requires_grad_() for name, p in params.items()}
 
 
 def sample_of(inputs: Tensor) -> Sample:
@@ -146,8 +164,10 @@ def _blank(backbone: Backbone, sample: Sample) -> Tensor:
 
 
 def _probe(backbone: Backbone, blank: Tensor) -> Prediction:
+    sample, shape = sample_of(blank), tuple(blank.shape[1:])
+    if sample in backbone.probed:
+        return backbone.probed[sample]
     try:
-        return backbone.probe(blank)
+        return backbone.probed.setdefault(sample, backbone.probe(blank))
     except (RuntimeError, IndexError, TypeError) as error:
-        shape = tuple(blank.shape[1:])
         raise ValueError(f"the model takes no samples of shape {shape}: {error}") from error

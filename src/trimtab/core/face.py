@@ -24,9 +24,9 @@ class Face(StateView):
     method: Method
 
     def __repr__(self) -> str:
-        done = self.state.counters
+        done, model = self.state.counters, type(self.backbone.model).__name__
         return (
-            f"<{type(self).__name__}: {self.method.name or 'a method'} on {self.backbone.name}, "
+            f"<{type(self).__name__}: {self.method.name or 'a method'} on {model}, "
             f"{done.samples:,} samples seen, {done.updates:,} updates>"
         )
 

@@ -1,4 +1,4 @@
-"""What tells source models apart in saved states."""
+"""What tells models apart, so that saved states find their own again."""
 
 import hashlib
 from dataclasses import asdict, dataclass
@@ -21,7 +21,7 @@ class Fingerprint:
 
 
 def fingerprint_of(model: nn.Module) -> Fingerprint:
-    """Of a model's class and of all that its state dict holds."""
+    """Identifies a model by its class, its tensors' names and shapes, and their values."""
     layout, values = hashlib.sha256(), hashlib.sha256()
     for name, tensor in model.state_dict().items():
         layout.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())

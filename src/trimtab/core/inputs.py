@@ -19,10 +19,15 @@ if TYPE_CHECKING:
     from trimtab.core.state import StreamState
 
 
-def admitted(given: Any, backbone: Backbone, method: Method, state: StreamState) -> Tensor:
+def admitted(
+    given: Any, backbone: Backbone, method: Method, state: StreamState, *, empty: bool = False
+) -> Tensor:
     """The batch as the engine takes it: a plain tensor, or structured inputs in its place.
 
     Raises a ValueError that says what was expected and what came.
+
+    Args:
+        empty: Whether a batch may have no samples.
     """
     batch = _understood(given, backbone)
     if isinstance(batch, Structured):
@@ -30,12 +35,12 @@ def admitted(given: Any, backbone: Backbone, method: Method, state: StreamState)
             _check_tensor(tensor, backbone)
         _check_structured(batch, method)
     else:
-        _check_batch(batch)
+        _check_batch(batch, empty)
         _check_tensor(batch, backbone)
     inputs = cast(Tensor, batch)  # structured inputs have the verbs that the engine uses
-    if state.sample_shape is None:
+    if state.sample_shape is None and len(inputs):
         _check_first(inputs, backbone, method)
-    else:
+    elif state.sample_shape is not None:
         _check_shape(inputs, backbone, method, state)
     return inputs.clone() if inputs.is_inference() else inputs.detach()
 
@@ -59,8 +64,8 @@ def _first_argument(backbone: Backbone) -> str:
     return next(iter(inspect.signature(backbone.model.forward).parameters), "")
 
 
-def _check_batch(inputs: Tensor) -> None:
-    if inputs.dim() < 2 or len(inputs) == 0:
+def _check_batch(inputs: Tensor, empty: bool) -> None:
+    if inputs.dim() < 2 or (len(inputs) == 0 and not empty):
         shape = tuple(inputs.shape)
         hint = "; a single sample is x[None]" if inputs.numel() else ""
         raise ValueError(f"inputs must be a batch of at least one sample, got shape {shape}{hint}")
