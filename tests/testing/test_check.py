@@ -75,7 +75,7 @@ def test_a_broken_promise_is_named(rule: type[OutputRule], promise: str) -> None
 
 
 def test_memory_that_changes_its_shape_is_named() -> None:
-    with pytest.raises(AssertionError, match="memory_keeps_its_layout.*see varying_memory"):
+    with pytest.raises(AssertionError, match=r"memory_keeps_its_layout.*see varying_memory"):
         check_component(Growing, models=[small_net("gn")])
 
 
