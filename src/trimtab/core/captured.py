@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 GROUPS = {"params": 1, "statistics": 1, "window": 1, "memory": 2, "optimizer": 2}
 """Groups of tensors, and how many names lead to one."""
 
-NUMBERS = ("made_by", "seed", "sample_shape", "counters", "pace", "shown")
+NUMBERS = ("made_by", "seed", "sample_shape", "counters", "pace", "shown", "learned_through")
 """Parts of a captured state that are no tensors."""
 
 
@@ -49,6 +49,7 @@ def capture(made_by: dict[str, str], state: StreamState) -> dict[str, Any]:
         "counters": asdict(state.counters),
         "pace": state.pace.state(),
         "shown": asdict(state.shown),
+        "learned_through": state.learned_through,
         "generator": state.generator.get_state(),
         "params": _detached(state.params),
         "statistics": _detached(state.statistics),
@@ -104,6 +105,7 @@ def restored(
     fresh.pace = replace(first.pace)
     fresh.pace.load(_counts("pace", state["pace"], first.pace.state()))
     fresh.shown = _shown(state["shown"])
+    fresh.learned_through = _number(state["learned_through"])
     return fresh
 
 
@@ -206,6 +208,12 @@ def _shown(saved: Any) -> Shown:
     real = peak is None or (isinstance(peak, (int, float)) and 0 <= peak < inf)
     _expect(real and _is_count(row, 0), "shown must be a peak and a count", dict(saved))
     return Shown(peak, row)
+
+
+def _number(saved: Any) -> int | None:
+    counted = saved is None or _is_count(saved, 0)
+    _expect(counted, "learned_through must be a request's number or None", repr(saved))
+    return None if saved is None else int(saved)
 
 
 def _set_generator(generator: torch.Generator, saved: Any) -> None:

@@ -21,12 +21,19 @@ from trimtab.version import __version__
 MANIFEST, CHECKSUM = "trimtab", "sha256"
 """Keys of the file's metadata."""
 
-FORMAT = 2
-"""Of the file. Format 1 had no checksum."""
+FORMAT = 3
+"""Of the file. Format 1 had no checksum, format 2 no number of the last request learned from."""
 
 
 def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
     """Save a captured state; a readable copy of the manifest stands beside it."""
+    content, readable = encoded(state)
+    write_whole(path, content)
+    write_whole(manifest_path(path), readable.encode())
+
+
+def encoded(state: dict[str, Any]) -> tuple[bytes, str]:
+    """A captured state as the content of its file, and the manifest in it."""
     tensors: Tensors = {"generator": state["generator"]}
     for group, depth in GROUPS.items():
         for name, value in state[group].items():
@@ -43,8 +50,7 @@ def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
     }
     readable = json.dumps(manifest, indent=2)
     metadata = {MANIFEST: readable, CHECKSUM: checksum(readable, tensors)}
-    write_whole(path, safetensors.torch.save(tensors, metadata=metadata))
-    write_whole(manifest_path(path), readable.encode())
+    return safetensors.torch.save(tensors, metadata=metadata), readable
 
 
 def manifest_path(path: str | os.PathLike[str]) -> Path:

@@ -31,6 +31,9 @@ class StreamState:
         shown: The range of values that the stream has shown.
         sample_shape: Shape of one input; None until the first batch has come.
         moments: What the optimiser remembers of each trained tensor, by its place.
+        learned_through: Number of the last request that a server's stream has learned from; None
+            where requests have no numbers. It goes with the state, so that a request that is sent
+            again after a crash is learned from once.
     """
 
     seed: int
@@ -44,6 +47,7 @@ class StreamState:
     sample_shape: tuple[int, ...] | None = None
     memory: Memory = field(default_factory=dict)
     moments: dict[int, Tensors] = field(default_factory=dict)
+    learned_through: int | None = None
 
     def places(self) -> list[tuple[Tensors, str, Tensor]]:
         """Where the trained tensors are: the stream's parameters, then what components train."""
