@@ -83,7 +83,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a stream's id that climbs": ({"parameters": {"sequence_id": "../x"}}, "a stream's id"),
     "a stream's id that is a list": ({"parameters": {"sequence_id": [1]}}, "a stream's id"),
     "a stream's id that is true": ({"parameters": {"sequence_id": True}}, "a stream's id"),
-    "a very long id": ({"parameters": {"sequence_id": "a" * 121}}, "a stream's id"),
+    "a very long id": ({"parameters": {"sequence_id": "a" * 65}}, "a stream's id"),
     "a negative number": ({"parameters": {"number": -1}}, "whole number from 0"),
     "a number beyond 63 bits": ({"parameters": {"number": 2**63}}, "whole number from 0"),
     "a start in words": ({"parameters": {"sequence_start": "yes"}}, "true or false"),

@@ -19,7 +19,7 @@ EXTENSIONS = ["binary_tensor_data", "sequence", "sequence(string_id)", "trimtab_
 HEADER_LENGTH = "inference-header-content-length"
 """Header that says how many bytes of a body are JSON; tensors follow."""
 
-STREAM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@~+=-]{0,119}")
+STREAM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@~+=-]{0,63}")
 """What a stream may be called."""
 
 OUTPUTS = ("logits", "probabilities")
@@ -125,7 +125,7 @@ def stream_id(value: Any) -> str:
     if not isinstance(value, str) or not STREAM_ID.fullmatch(value):
         raise Refused(
             400,
-            "a stream's id must be 1 to 120 letters, digits or ._:@~+=-, the first a letter or a "
+            "a stream's id must be 1 to 64 letters, digits or ._:@~+=-, the first a letter or a "
             f"digit, got {brief(value)}",
         )
     return value

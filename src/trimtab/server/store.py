@@ -1,0 +1,228 @@
+"""Checkpoints of streams: what survives when the server is killed.
+
+One file a stream, replaced whole. A thread of its own writes; of a stream that is put twice before
+its turn, the later state alone is written.
+"""
+
+import base64
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from trimtab.core import saved
+from trimtab.core.files import write_whole
+
+log = logging.getLogger("trimtab.server")
+
+ENDING = ".safetensors"
+FROZEN = ".frozen"
+RETRY_SECONDS = 1.0
+CLOSE_SECONDS = 30.0
+State = dict[str, Any]
+
+
+def file_name(stream: str) -> str:
+    """A stream's id in letters and digits that mean nothing to a file system, either case."""
+    return base64.b32hexencode(stream.encode()).decode().rstrip("=").lower()
+
+
+def stream_of(name: str) -> str | None:
+    """The id behind a file's name without its ending; None for the name of something else."""
+    try:
+        padded = name.upper() + "=" * (-len(name) % 8)
+        stream = base64.b32hexdecode(padded).decode()
+    except ValueError:
+        return None
+    return stream if stream and file_name(stream) == name else None
+
+
+class Store:
+    """Keeps states in a folder.
+
+    Args:
+        may_write: Asked before every write; False where another process has taken over.
+        on_written: Called with a stream's id after its state was written, in the writer's thread.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        may_write: Callable[[], bool] = lambda: True,
+        on_written: Callable[[str], None] = lambda stream: None,
+    ) -> None:
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.failures = 0
+        self._may_write, self._on_written = may_write, on_written
+        self._pending: dict[str, State] = {}
+        self._durable: dict[str, int | None] = {}
+        self._changed = threading.Condition()
+        self._file_lock = threading.Lock()
+        self._busy = self._closed = False
+        self._writer = threading.Thread(target=self._write_all, name="trimtab-store", daemon=True)
+        self._writer.start()
+
+    # ---------------------------------------------------------------- states
+
+    def put(self, stream: str, state: State) -> None:
+        """Have a captured state written soon."""
+        with self._changed:
+            self._pending.pop(stream, None)
+            self._pending[stream] = state
+            self._changed.notify_all()
+
+    def get(self, stream: str) -> State | None:
+        """The latest state that was put, written or not; None if there is none.
+
+        A ValueError says that the file is damaged or of another version.
+        """
+        with self._changed:
+            waiting = self._pending.get(stream)
+        if waiting is not None:
+            return waiting
+        path = self._path(stream)
+        with self._file_lock:
+            if not path.exists():
+                return None
+            state = saved.read(path, torch.device("cpu"))
+        self._durable[stream] = state["learned_through"]
+        return state
+
+    def holds(self, stream: str) -> bool:
+        """Whether there is a state of the stream, written or not."""
+        with self._changed:
+            waiting = stream in self._pending
+        return waiting or self._path(stream).exists()
+
+    def older_than(self, seconds: float) -> list[str]:
+        """Streams whose file was written longer ago."""
+        then = time.time() - seconds
+        old = [entry for entry in self._entries(ENDING) if entry.stat().st_mtime < then]
+        found = (stream_of(entry.name[: -len(ENDING)]) for entry in old)
+        return [stream for stream in found if stream is not None]
+
+    def manifest(self, stream: str) -> dict[str, Any] | None:
+        """What the file of a stream says about itself, without its tensors."""
+        path = self._path(stream)
+        with self._file_lock:
+            return saved.read_manifest(path) if path.exists() else None
+
+    def durable_through(self, stream: str) -> int | None:
+        """Number of the last request whose effect is in the stream's file."""
+        return self._durable.get(stream)
+
+    def delete(self, stream: str) -> None:
+        """Forget a stream for good."""
+        with self._changed, self._file_lock:  # the writer never waits for the one in the other
+            self._pending.pop(stream, None)
+            self._durable.pop(stream, None)
+            self._path(stream).unlink(missing_ok=True)
+            self._path(stream, FROZEN).unlink(missing_ok=True)
+
+    def streams(self) -> list[str]:
+        """Ids of all streams that have a state here, in order."""
+        with self._changed:
+            known = set(self._pending)
+        found = (stream_of(entry.name[: -len(ENDING)]) for entry in self._entries(ENDING))
+        return sorted(known.union(stream for stream in found if stream is not None))
+
+    def _entries(self, ending: str) -> list[os.DirEntry[str]]:
+        with os.scandir(self.folder) as entries:
+            return [entry for entry in entries if entry.name.endswith(ending)]
+
+    # ---------------------------------------------------------------- frozen streams
+
+    def set_frozen(self, stream: str, frozen: bool) -> None:
+        """Note that a stream learns no more, or learns again."""
+        if frozen:
+            write_whole(self._path(stream, FROZEN), b"")
+        else:
+            self._path(stream, FROZEN).unlink(missing_ok=True)
+
+    def is_frozen(self, stream: str) -> bool:
+        return self._path(stream, FROZEN).exists()
+
+    def _path(self, stream: str, ending: str = ENDING) -> Path:
+        return self.folder / (file_name(stream) + ending)
+
+    # ---------------------------------------------------------------- writing
+
+    @property
+    def waiting(self) -> int:
+        """States that are not written yet."""
+        with self._changed:
+            return len(self._pending)
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until all that was put is written; False if that took longer."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._pending and not self._busy, timeout)
+
+    def close(self) -> None:
+        """Write what waits, and end; a disk that takes nothing is not waited for for ever."""
+        self.flush(CLOSE_SECONDS)
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._writer.join()
+
+    def _write_all(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._pending or self._closed)
+                if self._closed:
+                    return
+                stream, state = next(iter(self._pending.items()))
+                self._busy = True
+            self._write(stream, state)
+            with self._changed:
+                self._busy = False
+                self._changed.notify_all()
+
+    def _write(self, stream: str, state: State) -> None:
+        """Write one state. It stays among the pending until then, so that ``get`` finds it."""
+        written = False
+        try:
+            content, _ = saved.encoded(state)
+            with self._file_lock:
+                if self._is_latest(stream, state) and self._may_write():
+                    write_whole(self._path(stream), content)
+                    _settle(self.folder)
+                    self._durable[stream] = state["learned_through"]
+                    written = True
+        except OSError:
+            self.failures += 1
+            log.exception("the state of a stream could not be written", extra={"stream": stream})
+            self._again_later(stream)
+            return
+        with self._changed:
+            if self._pending.get(stream) is state:
+                del self._pending[stream]
+        if written:
+            self._on_written(stream)
+
+    def _again_later(self, stream: str) -> None:
+        """Put a state behind the others, and give the disk a second."""
+        with self._changed:
+            if stream in self._pending:
+                self._pending[stream] = self._pending.pop(stream)
+            self._changed.wait_for(lambda: self._closed, RETRY_SECONDS)
+
+    def _is_latest(self, stream: str, state: State) -> bool:
+        return self._pending.get(stream) is state  # not deleted, not replaced meanwhile
+
+
+def _settle(folder: Path) -> None:
+    """Make a renamed file last through a loss of power."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
