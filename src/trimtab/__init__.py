@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from trimtab.core.method import Method
     from trimtab.core.saved import read_manifest
     from trimtab.demo import load_demo
+    from trimtab.fleets.api import fleet
+    from trimtab.fleets.fleet import Fleet, StreamError
     from trimtab.methods import COMPONENTS, METHODS, build
 
 _HOMES = {
@@ -19,10 +21,13 @@ _HOMES = {
     "METHODS": "trimtab.methods",
     "Adapter": "trimtab.core.adapter",
     "Backbone": "trimtab.core.backbone",
+    "Fleet": "trimtab.fleets.fleet",
     "Method": "trimtab.core.method",
+    "StreamError": "trimtab.fleets.fleet",
     "adapt": "trimtab.api",
     "build": "trimtab.methods",
     "everywhere": "trimtab.core.backbone",
+    "fleet": "trimtab.fleets.api",
     "in_norm_layers": "trimtab.core.backbone",
     "load_demo": "trimtab.demo",
     "read_manifest": "trimtab.core.saved",
@@ -33,11 +38,14 @@ __all__ = [
     "METHODS",
     "Adapter",
     "Backbone",
+    "Fleet",
     "Method",
+    "StreamError",
     "__version__",
     "adapt",
     "build",
     "everywhere",
+    "fleet",
     "in_norm_layers",
     "load_demo",
     "read_manifest",

@@ -39,23 +39,31 @@ def adapt(
             on as many batches as that allows.
         options: The method's own options, as listed by its factory.
     """
-    if isinstance(method, Method):
-        if options:
-            raise ValueError(f"a Method has its options already, got also {', '.join(options)}")
-        recipe = method
-    else:
-        recipe = methods.build(method, **options)
-    if isinstance(model, Backbone):
-        if num_classes is not None or classifier is not None:
-            raise ValueError("num_classes and classifier belong to the Backbone that is given")
-        backbone = model
-    else:
-        backbone = Backbone(model, num_classes, classifier)
-    return recipe.start(
-        backbone,
+    return recipe_of(method, options).start(
+        backbone_of(model, num_classes, classifier),
         seed=seed,
         window=window,
         micro_batch=micro_batch,
         adapt_every=adapt_every,
         budget=budget,
     )
+
+
+def recipe_of(method: str | Method, options: dict[str, Any]) -> Method:
+    """The method that a name, a composition or a Method stands for, with its own options."""
+    if not isinstance(method, Method):
+        return methods.build(method, **options)
+    if options:
+        raise ValueError(f"a Method has its options already, got also {', '.join(options)}")
+    return method
+
+
+def backbone_of(
+    model: nn.Module | Backbone, num_classes: int | None = None, classifier: str | None = None
+) -> Backbone:
+    """The backbone that a model is, or becomes."""
+    if not isinstance(model, Backbone):
+        return Backbone(model, num_classes, classifier)
+    if num_classes is not None or classifier is not None:
+        raise ValueError("num_classes and classifier belong to the Backbone that is given")
+    return model

@@ -132,7 +132,7 @@ class AdaptiveNorm(OutputRule, NormRule):
 
     def _startled(self, logits: Tensor, memory: Tensors) -> bool:
         """Whether a batch is much less confident than usual; it becomes part of what is usual."""
-        confidence = logits.softmax(1).amax(1)
+        confidence = logits.softmax(1).amax(1).to(memory["confidence"])
         mean, variance = confidence.mean(), confidence.var(correction=0)
         error = (memory["confidence_variance"] / len(confidence)).sqrt()
         fell = memory["confidence"] - mean > STARTLED * error

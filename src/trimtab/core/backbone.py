@@ -1,10 +1,7 @@
 """One frozen model that any number of streams call with parameters of their own."""
 
-import copy
-import hashlib
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -12,8 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from trimtab.core import layout, norm
+from trimtab.core import layout, norm, rows
+from trimtab.core.fingerprint import Fingerprint, fingerprint_of
 from trimtab.core.norm import SOURCE, NormPolicy
+from trimtab.core.second_tree import second_tree
 
 Tensors = dict[str, Tensor]
 ParameterFilter = Callable[[nn.Module, str], bool]
@@ -90,19 +89,6 @@ def joined(parts: list[Prediction]) -> Prediction:
     return Prediction(logits, torch.cat(features) if len(features) == len(parts) else None)
 
 
-@dataclass(frozen=True)
-class Fingerprint:
-    """What tells backbones apart: class, names and shapes of tensors, values of tensors."""
-
-    model: str
-    layout: str
-    values: str
-
-    def words(self) -> dict[str, str]:
-        """By what a reader of a saved state calls them."""
-        return {f"backbone's {name}": value for name, value in asdict(self).items()}
-
-
 class Backbone:
     """A classifier whose own weights stay the source weights for ever.
 
@@ -122,8 +108,9 @@ class Backbone:
         self, model: nn.Module, num_classes: int | None = None, classifier: str | None = None
     ) -> None:
         original = getattr(model, "_orig_mod", model)
-        self.model = _second_tree(original)
+        self.model = second_tree(original)
         self._batch_norms = norm.install(self.model)
+        self._row_layers = rows.install(self.model.named_modules())
         self._lock = threading.RLock()
         self._modules = dict(self.model.named_modules())
         self._features: list[Tensor] = []
@@ -194,20 +181,54 @@ class Backbone:
         if policy.keep_weight and statistics is None:
             raise ValueError("a policy that keeps statistics needs statistics to keep them in")
         own = {**(params or {}), **(statistics or {})}
-        inputs = layout.channels_last(inputs) if self._channels_last else inputs
         with self._lock:
-            self._features.clear()
             for layer in self._batch_norms:
                 layer.policy = policy
             try:
-                output = functional_call(self.model, own, (inputs,))
-                features = self._features[-1] if self._features else None
+                return self._run(inputs, own)
             finally:
-                self._features.clear()
                 for layer in self._batch_norms:
                     layer.policy = SOURCE
+
+    def jointly(self, inputs: Tensor, stacked: Tensors, streams: rows.Rows) -> Prediction:
+        """Predict samples of several streams, each under its own parameters and statistics.
+
+        Args:
+            stacked: The streams' parameters, by names that are in ``row_names``: a row for each.
+            streams: Whose the samples are. What its policies keep changes its statistics in place.
+        """
+        with self._lock:
+            for layer in self._row_layers:
+                layer.rows = streams
+            try:
+                return self._run(inputs, stacked)
+            finally:
+                for layer in self._row_layers:
+                    layer.rows = None
+
+    def _run(self, inputs: Tensor, own: Tensors) -> Prediction:
+        inputs = layout.channels_last(inputs) if self._channels_last else inputs
+        self._features.clear()
+        try:
+            output = functional_call(self.model, own, (inputs,))
+            features = self._features[-1] if self._features else None
+        finally:
+            self._features.clear()
         logits: Tensor = getattr(output, "logits", output)
         return Prediction(logits, None if features is None else features.flatten(1))
+
+    @cached_property
+    def row_names(self) -> frozenset[str]:
+        """Parameters of which each stream can have a row of its own, by their full name."""
+        return frozenset(
+            layer.full_name(name)
+            for layer in self._row_layers
+            for name, _ in layer.named_parameters(recurse=False)
+        )
+
+    def source_of(self, name: str) -> Tensor:
+        """The source value of a parameter, by its full name."""
+        return self.model.get_parameter(name).detach()
 
     def probe(self, inputs: Tensor) -> Prediction:
         """Predict one sample to learn the number of classes and where the classifier is."""
@@ -274,27 +295,4 @@ class Backbone:
     @cached_property
     def fingerprint(self) -> Fingerprint:
         """Identifies the source model in saved states."""
-        layout, values = hashlib.sha256(), hashlib.sha256()
-        for name, tensor in self.model.state_dict().items():
-            layout.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
-            raw = tensor.detach().cpu().contiguous().flatten().view(torch.uint8)
-            values.update(raw.numpy())
-        kind = type(self.model)
-        return Fingerprint(kind.__qualname__, layout.hexdigest()[:16], values.hexdigest()[:16])
-
-
-def _second_tree(model: nn.Module) -> nn.Module:
-    """New modules over the same values, frozen and in evaluation mode.
-
-    ``copy.deepcopy`` takes what its memo already knows: each tensor is known by a detached twin
-    that shares its storage, so tied weights stay tied and nothing is copied.
-    """
-    memo: dict[int, object] = {}
-    for module in model.modules():
-        for tensor in (*vars(module).values(), *module._buffers.values()):
-            if isinstance(tensor, Tensor):
-                memo[id(tensor)] = tensor.detach()
-        for parameter in module._parameters.values():
-            if parameter is not None:
-                memo[id(parameter)] = nn.Parameter(parameter.detach(), requires_grad=False)
-    return copy.deepcopy(model, memo).eval()
+        return fingerprint_of(self.model)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from trimtab.core import rows
 from trimtab.core.ranges import check_shares
 
 
@@ -65,13 +66,46 @@ def tracking(window: int, samples: int) -> NormPolicy:
     return NormPolicy(weight, keep_weight=weight, mixture=True)
 
 
-class _StreamBatchNorm(_BatchNorm):
+class _StreamBatchNorm(rows.RowLayer, _BatchNorm):
     """Mixed into a batch norm's own class, so that what subclasses add to it stays."""
 
     policy: NormPolicy = SOURCE
     late: bool = False
 
     def forward(self, input: Tensor) -> Tensor:  # noqa: A002  (torch's own name)
+        return self._alone(input) if self.rows is None else self._jointly(input, self.rows)
+
+    def _jointly(self, x: Tensor, streams: rows.Rows) -> Tensor:
+        """Normalise each stream's samples by themselves."""
+        own = [self.weight, self.bias]
+        each = [
+            p.unbind() if p is not None and p.dim() > 1 else [p] * len(streams.sizes) for p in own
+        ]
+        parts = []
+        for place, part in enumerate(rows.checked(x, streams).split(streams.sizes)):
+            with self._of_stream(streams, place, each[0][place], each[1][place]):
+                parts.append(self._alone(part))
+        return torch.cat(parts)
+
+    @contextmanager
+    def _of_stream(
+        self, streams: rows.Rows, place: int, weight: Tensor | None, bias: Tensor | None
+    ) -> Iterator[None]:
+        """Be the layer of one of the streams."""
+        params, buffers = dict(self._parameters), dict(self._buffers)
+        self._parameters |= {"weight": weight, "bias": bias}  # type: ignore[dict-item]
+        for name in ("running_mean", "running_var"):
+            statistic = streams.statistics[place].get(self.full_name(name), buffers.get(name))
+            self._buffers[name] = statistic
+        self.policy = streams.policies[place]
+        try:
+            yield
+        finally:
+            self._parameters |= params
+            self._buffers |= buffers
+            self.policy = SOURCE
+
+    def _alone(self, input: Tensor) -> Tensor:  # noqa: A002
         if self.running_mean is None or self.running_var is None:
             # Nothing is stored, so the batch decides; of a single value only the shift is left.
             return super().forward(input) if _has_variance(input) else self._shift_of(input)

@@ -1,0 +1,201 @@
+"""Passes of several streams made as one.
+
+Shared layers take all samples at once; norm layers take each with its own stream's scale, shift
+and statistics. The streams' parameters go in as copies, one row for each stream, and predictions
+come out as copies: no graph ever connects two streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.norm import NormPolicy
+from trimtab.core.rows import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A forward pass that one stream asks for, as ``Passes.forward`` takes it."""
+
+    inputs: Tensor
+    params: Tensors
+    statistics: Tensors
+    policy: NormPolicy
+    grad: bool
+
+    @property
+    def kind(self) -> Hashable:
+        """Requests of one kind can be made as one."""
+        return (kind_of(self.inputs), self.grad)
+
+    @property
+    def learns(self) -> bool:
+        """Whether a gradient is to flow to the parameters."""
+        return self.grad and any(p.requires_grad for p in self.params.values())
+
+    def fits(self, backbone: Backbone) -> bool:
+        """Whether this pass can be made with others at all.
+
+        Parameters outside norm layers, and inputs that gradients flow to, need a pass of their own.
+        """
+        return not self.inputs.requires_grad and self.params.keys() <= backbone.row_names
+
+
+def kind_of(inputs: Tensor) -> Hashable:
+    """What inputs must have in common to be joined."""
+    return (tuple(inputs.shape[1:]), inputs.dtype, inputs.device)
+
+
+def join(inputs: Sequence[Tensor]) -> Tensor:
+    """The samples of all batches, one after the other."""
+    return torch.cat(list(inputs))
+
+
+@dataclass(eq=False)
+class Piece:
+    """One stream's part of a joint pass: a prediction without history, which gradients end at."""
+
+    whole: JointPass
+    place: int
+    prediction: Prediction
+
+    @property
+    def request(self) -> Request:
+        """What the stream has asked for."""
+        return self.whole.requests[self.place]
+
+    @property
+    def is_due(self) -> bool:
+        """Whether gradients have come here and wait to go on through the network."""
+        return any(t is not None and t.grad is not None for t in self.prediction)
+
+
+@dataclass(eq=False)
+class JointPass:
+    """Several streams' forward passes, made as one."""
+
+    requests: list[Request]
+    stacked: Tensors
+    prediction: Prediction
+    pieces: list[Piece] = field(default_factory=list)
+
+    def gradients(self, due: Sequence[Piece], *, again: bool) -> list[Tensors]:
+        """Gradients of each due stream's parameters, by name, from those of its prediction.
+
+        Args:
+            again: Whether some other stream is still to go backward through this pass.
+        """
+        outputs, grads = [], []
+        for part, output in enumerate(self.prediction):
+            given = {piece.place: _taken(piece.prediction[part]) for piece in due}
+            if output is not None and any(grad is not None for grad in given.values()):
+                outputs.append(output)
+                grads.append(self._rows_of(output, given))
+        trained = {name: rows for name, rows in self.stacked.items() if rows.requires_grad}
+        found = torch.autograd.grad(
+            outputs, list(trained.values()), grads, retain_graph=again, allow_unused=True
+        )
+        rows = {
+            name: grad.unbind()
+            for name, grad in zip(trained, found, strict=True)
+            if grad is not None
+        }
+        return [
+            {name: rows[name][piece.place] for name in self._asked(piece.place) if name in rows}
+            for piece in due
+        ]
+
+    def _rows_of(self, output: Tensor, given: dict[int, Tensor | None]) -> Tensor:
+        """One gradient for all samples: zeros for those of streams that have given none."""
+        grad = torch.zeros_like(output)
+        sizes = [len(request.inputs) for request in self.requests]
+        for place, rows in enumerate(grad.split(sizes)):
+            own = given.get(place)
+            if own is not None:
+                rows.copy_(own)
+        return grad
+
+    def _asked(self, place: int) -> list[str]:
+        """Names of the parameters that a stream trains."""
+        params = self.requests[place].params
+        return [name for name, p in params.items() if p.requires_grad]
+
+
+def _taken(tensor: Tensor | None) -> Tensor | None:
+    """The gradient that has come to a tensor, which then has none."""
+    if tensor is None:
+        return None
+    grad, tensor.grad = tensor.grad, None
+    return grad
+
+
+def forward(backbone: Backbone, requests: list[Request]) -> JointPass:
+    """Make passes of one kind as one."""
+    names = sorted({name for request in requests for name in request.params})
+    learns = any(request.learns for request in requests)
+    stacked = {name: _stacked(backbone, name, requests).requires_grad_(learns) for name in names}
+    streams = Rows(
+        tuple(len(request.inputs) for request in requests),
+        tuple(request.policy for request in requests),
+        tuple(request.statistics for request in requests),
+    )
+    with torch.set_grad_enabled(learns):
+        made = backbone.jointly(join([r.inputs for r in requests]), stacked, streams)
+    whole = JointPass(requests, stacked, made)
+    logits = made.logits.detach().split(streams.sizes)
+    features = (
+        [None] * len(requests)
+        if made.features is None
+        else made.features.detach().split(streams.sizes)
+    )
+    for place, request in enumerate(requests):
+        whole.pieces.append(
+            Piece(whole, place, _own(logits[place], features[place], request.learns))
+        )
+    return whole
+
+
+def _stacked(backbone: Backbone, name: str, requests: list[Request]) -> Tensor:
+    """A parameter of all streams, a row for each; the source's where a stream has none."""
+    with torch.no_grad():
+        source = backbone.source_of(name)
+        return torch.stack([request.params.get(name, source) for request in requests])
+
+
+def _own(logits: Tensor, features: Tensor | None, learns: bool) -> Prediction:
+    """Copies, so that no stream holds memory of another's; gradients end here."""
+    own = logits.clone().requires_grad_(learns)
+    return Prediction(own, None if features is None else features.clone().requires_grad_(learns))
+
+
+def backward(due: Sequence[Piece], later: Sequence[Piece]) -> dict[Piece, Tensors]:
+    """Gradients of each piece's parameters, by name; each joint pass is gone through once.
+
+    Args:
+        later: Pieces that may still be gone backward through another time.
+    """
+    wholes: dict[JointPass, list[Piece]] = {}
+    for piece in due:
+        wholes.setdefault(piece.whole, []).append(piece)
+    again = {piece.whole for piece in later}
+    found: dict[Piece, Tensors] = {}
+    for whole, pieces in wholes.items():
+        grads = whole.gradients(pieces, again=whole in again)
+        found |= dict(zip(pieces, grads, strict=True))
+    return found
+
+
+def hand_over(params: Tensors, grads: Tensors) -> None:
+    """Add gradients to the ``grad`` of a stream's parameters, or of what these were cast from."""
+    casts = [name for name in grads if not params[name].is_leaf]
+    if casts:
+        torch.autograd.backward([params[n] for n in casts], [grads[n] for n in casts])
+    for name, grad in grads.items():
+        tensor = params[name]
+        if tensor.is_leaf:
+            tensor.grad = grad if tensor.grad is None else tensor.grad + grad
