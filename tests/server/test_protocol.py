@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from trimtab.server.errors import RequestError
 from trimtab.server.protocol import HEADER_LENGTH, InferRequest, answer, parse, probabilities
-from trimtab.server.refused import Refused
 
 IMAGES = np.random.default_rng(0).random((2, 3, 4, 4), np.float32)
 
@@ -97,7 +97,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_is_wrong_is_refused_in_one_sentence(what: str) -> None:
     changes, expected = REFUSED[what]
-    with pytest.raises(Refused, match=expected) as caught:
+    with pytest.raises(RequestError, match=expected) as caught:
         read(message(**changes))
     assert caught.value.status == 400
     assert len(str(caught.value)) < 300
@@ -118,14 +118,14 @@ def test_what_is_wrong_is_refused_in_one_sentence(what: str) -> None:
     ],
 )
 def test_bodies_that_are_no_requests_are_refused(body: bytes, length: str | None) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RequestError):
         parse(body, length)
 
 
 def test_missing_and_surplus_bytes_are_refused() -> None:
     body, length = binary()
     for changed in (body[:-1], body + b"x"):
-        with pytest.raises(Refused, match="bytes"):
+        with pytest.raises(RequestError, match="bytes"):
             parse(changed, length)
 
 
@@ -141,7 +141,7 @@ def test_ten_thousand_damaged_bodies_raise_nothing_else() -> None:
             changed[draw.randrange(min(len(changed), 260))] = draw.choice(b'{}[]",:0-9e.\xff\x00tn')
         try:
             parse(bytes(changed), draw.choice((length, length, None, "7")))
-        except Refused as error:
+        except RequestError as error:
             refused += 1
             assert error.status == 400
     assert refused > 9_000

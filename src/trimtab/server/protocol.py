@@ -1,6 +1,6 @@
 """Open Inference Protocol v2, with binary tensor data and sequences, as pure functions.
 
-A body becomes an ``InferRequest`` or a ``Refused``; logits become a body. No sockets, no streams.
+A body becomes an ``InferRequest`` or a ``RequestError``; logits become a body. No sockets, no streams.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from trimtab.server.refused import Refused
+from trimtab.server.errors import RequestError
 from trimtab.server.tensors import Array, brief, from_bytes, from_list, shape_of, type_of
 
 EXTENSIONS = ["binary_tensor_data", "sequence", "sequence(string_id)", "trimtab_streams"]
@@ -58,12 +58,12 @@ class InferRequest:
 
 
 def parse(body: bytes, header_length: str | None) -> InferRequest:
-    """The request in a body; ``Refused`` with status 400 says what is wrong with it."""
+    """The request in a body; ``RequestError`` with status 400 says what is wrong with it."""
     head, raw = _split(body, header_length)
     message = _object(_json(head), "a request")
     name = message.get("id")
     if name is not None and not (isinstance(name, str) and len(name) <= 200):
-        raise Refused(400, f"id must be a string of at most 200 letters, got {brief(name)}")
+        raise RequestError(400, f"id must be a string of at most 200 letters, got {brief(name)}")
     parameters = _object(message.get("parameters", {}), "parameters")
     return InferRequest(
         id=name,
@@ -83,7 +83,7 @@ def _split(body: bytes, header_length: str | None) -> tuple[memoryview, memoryvi
     if header_length is None:
         return view, view[len(view) :]
     if not re.fullmatch(r"[0-9]{1,12}", header_length) or int(header_length) > len(view):
-        raise Refused(
+        raise RequestError(
             400,
             f"Inference-Header-Content-Length must be a number of bytes up to {len(view)}, "
             f"the body's length, got {brief(header_length)}",
@@ -96,19 +96,19 @@ def _json(head: memoryview) -> Any:
         return json.loads(bytes(head))
     except (ValueError, RecursionError) as error:  # bad UTF-8 is a ValueError too
         said = str(error) if not isinstance(error, RecursionError) else "nested too deeply"
-        raise Refused(400, f"a body must be JSON: {said[:120]}") from error
+        raise RequestError(400, f"a body must be JSON: {said[:120]}") from error
 
 
 def _object(value: Any, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise Refused(400, f"{what} must be a JSON object, got {brief(value)}")
+        raise RequestError(400, f"{what} must be a JSON object, got {brief(value)}")
     return value
 
 
 def _flag(parameters: dict[str, Any], name: str, default: bool) -> bool:
     value = parameters.get(name, default)
     if not isinstance(value, bool):
-        raise Refused(400, f"{name} must be true or false, got {brief(value)}")
+        raise RequestError(400, f"{name} must be true or false, got {brief(value)}")
     return value
 
 
@@ -123,7 +123,7 @@ def _stream(value: Any) -> str | None:
 def stream_id(value: Any) -> str:
     """``value``, if a stream may be called that."""
     if not isinstance(value, str) or not STREAM_ID.fullmatch(value):
-        raise Refused(
+        raise RequestError(
             400,
             "a stream's id must be 1 to 64 letters, digits or ._:@~+=-, the first a letter or a "
             f"digit, got {brief(value)}",
@@ -135,23 +135,23 @@ def _number(value: Any) -> int | None:
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_NUMBER:
-        raise Refused(400, f"number must be a whole number from 0 on, got {brief(value)}")
+        raise RequestError(400, f"number must be a whole number from 0 on, got {brief(value)}")
     return value
 
 
 def _inputs(message: dict[str, Any], raw: memoryview) -> Array:
     inputs = message.get("inputs")
     if not isinstance(inputs, list) or len(inputs) != 1:
-        raise Refused(400, f"inputs must be a list of one tensor, got {brief(inputs)}")
+        raise RequestError(400, f"inputs must be a list of one tensor, got {brief(inputs)}")
     tensor = _object(inputs[0], "an input")
     shape, dtype = shape_of(tensor), type_of(tensor)
     size = _object(tensor.get("parameters", {}), "parameters").get("binary_data_size")
     if size is None:
         if len(raw):
-            raise Refused(400, f"{len(raw)} bytes follow the JSON that no input names")
+            raise RequestError(400, f"{len(raw)} bytes follow the JSON that no input names")
         return from_list(tensor.get("data"), dtype, shape)
     if "data" in tensor or size != len(raw) or isinstance(size, bool):
-        raise Refused(
+        raise RequestError(
             400,
             f"an input with binary_data_size has no data and all bytes behind the JSON, "
             f"{len(raw)}, got {brief(size)}",
@@ -165,14 +165,14 @@ def _outputs(message: dict[str, Any], parameters: dict[str, Any]) -> tuple[Outpu
     if asked is None:
         return (Output(OUTPUTS[0], all_binary),)
     if not isinstance(asked, list) or not 0 < len(asked) <= len(OUTPUTS):
-        raise Refused(400, f"outputs must be a list of one or two tensors, got {brief(asked)}")
+        raise RequestError(400, f"outputs must be a list of one or two tensors, got {brief(asked)}")
     return tuple(_output(_object(output, "an output"), all_binary) for output in asked)
 
 
 def _output(output: dict[str, Any], all_binary: bool) -> Output:
     name = output.get("name")
     if name not in OUTPUTS:
-        raise Refused(400, f"outputs are {' and '.join(OUTPUTS)}, got {brief(name)}")
+        raise RequestError(400, f"outputs are {' and '.join(OUTPUTS)}, got {brief(name)}")
     parameters = _object(output.get("parameters", {}), "parameters")
     return Output(name, _flag(parameters, "binary_data", all_binary))
 

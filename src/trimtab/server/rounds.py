@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from trimtab.server.refused import Refused, too_many
+from trimtab.server.errors import RequestError, too_many
 from trimtab.server.step import step
 from trimtab.server.streams import Streams
 from trimtab.server.work import Errand, Outcome, Result, Work
@@ -88,12 +88,12 @@ class Rounds:
         await asyncio.to_thread(self._thread.join)
 
     async def do(self, task: Work | Errand) -> Outcome:
-        """What comes of a task in its turn; ``Refused`` where there are too many."""
+        """What comes of a task in its turn; ``RequestError`` where there are too many."""
         assert self._loop is not None
         future: asyncio.Future[Result] = self._loop.create_future()
         self._admit(Item(task, future, time.monotonic()))
         result = await future
-        if isinstance(result, Refused):
+        if isinstance(result, RequestError):
             raise result
         return result
 
@@ -101,7 +101,7 @@ class Rounds:
         limits, samples = self.streams.limits, item.task.samples
         with self._wake:
             if self._draining:
-                raise Refused(503, "the server is shutting down", {"Retry-After": "5"})
+                raise RequestError(503, "the server is shutting down", {"Retry-After": "5"})
             queue = self._waiting.get(item.task.stream, ())
             full = len(queue) >= limits.queued_requests_per_stream and item.task.stream is not None
             if full or self.queued_samples + samples > limits.queued_samples:
@@ -191,7 +191,7 @@ class Rounds:
             return step(self.streams, works) if works else []
         except Exception:
             log.exception("a round failed")
-            return [Refused(500, "the step failed and nothing was learned") for _ in works]
+            return [RequestError(500, "the step failed and nothing was learned") for _ in works]
 
     def _deliver(self, results: list[tuple["asyncio.Future[Any]", Result]]) -> None:
         def deliver() -> None:
@@ -216,8 +216,8 @@ def _run_errand(task: Work | Errand) -> Result:
     assert isinstance(task, Errand)
     try:
         return Outcome(task.do(), {})
-    except Refused as refused:
+    except RequestError as refused:
         return refused
     except Exception as error:
         log.exception("an errand failed", extra={"stream": task.stream})
-        return Refused(500, f"{type(error).__name__}: {error}")
+        return RequestError(500, f"{type(error).__name__}: {error}")

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from trimtab.core.state import StreamState
 from trimtab.fleets.fleet import StreamError
-from trimtab.server.refused import Refused
+from trimtab.server.errors import RequestError
 from trimtab.server.streams import SOURCE, Streams
 from trimtab.server.work import Outcome, Result, Work
 
@@ -40,13 +40,13 @@ def step(streams: Streams, works: list[Work]) -> list[Result]:
     return results
 
 
-def _prepared(streams: Streams, work: Work, before: dict[str, StreamState]) -> Refused | None:
+def _prepared(streams: Streams, work: Work, before: dict[str, StreamState]) -> RequestError | None:
     """Have the stream in memory, at its beginning where that is asked for."""
     if work.stream is None:
         return None
     try:
         adapter = streams.adapter(work.stream)
-    except Refused as refused:
+    except RequestError as refused:
         return refused
     before[work.stream] = adapter.state
     if work.start and not _is_repeated(streams, work):
@@ -95,16 +95,18 @@ def _finished(
     return Outcome(result, parameters)
 
 
-def _failed(streams: Streams, stream: str, before: StreamState, failure: StreamError) -> Refused:
+def _failed(
+    streams: Streams, stream: str, before: StreamState, failure: StreamError
+) -> RequestError:
     """Put the stream back; one that was opened for this request is none."""
     streams.fleet[stream].state = before
     if not before.counters.samples and not (streams.store and streams.store.holds(stream)):
         streams.forget(stream)
     error = failure.error
     if isinstance(error, ValueError):
-        return Refused(400, str(error))
+        return RequestError(400, str(error))
     log.error("a stream's step failed", exc_info=error, extra={"stream": stream})
-    return Refused(500, f"the step failed and nothing was learned: {type(error).__name__}")
+    return RequestError(500, f"the step failed and nothing was learned: {type(error).__name__}")
 
 
 def _note(streams: Streams, work: Work, learned: bool, repeated: bool) -> None:
@@ -129,7 +131,7 @@ class _Rows:
 
     def next(self, samples: int) -> Result:
         if not isinstance(self._logits, Tensor):
-            return Refused(400, f"the model could not predict: {self._logits}")
+            return RequestError(400, f"the model could not predict: {self._logits}")
         first = self._dealt
         self._dealt += samples
         return Outcome(self._logits[first : self._dealt], {"learned": False})

@@ -4,7 +4,6 @@ One file a stream, replaced whole. A thread of its own writes; of a stream that 
 its turn, the later state alone is written.
 """
 
-import base64
 import logging
 import os
 import threading
@@ -17,6 +16,7 @@ import torch
 
 from trimtab.core import saved
 from trimtab.core.files import write_whole
+from trimtab.fleets.names import file_stem, name_of
 
 log = logging.getLogger("trimtab.server")
 
@@ -25,21 +25,6 @@ FROZEN = ".frozen"
 RETRY_SECONDS = 1.0
 CLOSE_SECONDS = 30.0
 State = dict[str, Any]
-
-
-def file_name(stream: str) -> str:
-    """A stream's id in letters and digits that mean nothing to a file system, either case."""
-    return base64.b32hexencode(stream.encode()).decode().rstrip("=").lower()
-
-
-def stream_of(name: str) -> str | None:
-    """The id behind a file's name without its ending; None for the name of something else."""
-    try:
-        padded = name.upper() + "=" * (-len(name) % 8)
-        stream = base64.b32hexdecode(padded).decode()
-    except ValueError:
-        return None
-    return stream if stream and file_name(stream) == name else None
 
 
 class Store:
@@ -105,7 +90,7 @@ class Store:
         """Streams whose file was written longer ago."""
         then = time.time() - seconds
         old = [entry for entry in self._entries(ENDING) if entry.stat().st_mtime < then]
-        found = (stream_of(entry.name[: -len(ENDING)]) for entry in old)
+        found = (name_of(entry.name[: -len(ENDING)]) for entry in old)
         return [stream for stream in found if stream is not None]
 
     def manifest(self, stream: str) -> dict[str, Any] | None:
@@ -130,7 +115,7 @@ class Store:
         """Ids of all streams that have a state here, in order."""
         with self._changed:
             known = set(self._pending)
-        found = (stream_of(entry.name[: -len(ENDING)]) for entry in self._entries(ENDING))
+        found = (name_of(entry.name[: -len(ENDING)]) for entry in self._entries(ENDING))
         return sorted(known.union(stream for stream in found if stream is not None))
 
     def _entries(self, ending: str) -> list[os.DirEntry[str]]:
@@ -150,7 +135,7 @@ class Store:
         return self._path(stream, FROZEN).exists()
 
     def _path(self, stream: str, ending: str = ENDING) -> Path:
-        return self.folder / (file_name(stream) + ending)
+        return self.folder / (file_stem(stream) + ending)
 
     # ---------------------------------------------------------------- writing
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from trimtab.core.adapter import Adapter
 from trimtab.fleets.fleet import Fleet
+from trimtab.server.errors import RequestError, too_many
 from trimtab.server.limits import Limits
-from trimtab.server.refused import Refused, too_many
 from trimtab.server.store import Store
 
 log = logging.getLogger("trimtab.server")
@@ -92,7 +92,7 @@ class Streams:
         except (ValueError, OSError) as error:
             self.fleet.close(stream)
             log.exception("a stored state cannot be used", extra={"stream": stream})
-            raise Refused(
+            raise RequestError(
                 409,
                 f"the stored state of {stream} cannot be used: {error}; delete the stream to "
                 "begin anew, or serve the model and method that it belongs to",
@@ -152,15 +152,19 @@ class Streams:
             if record.changed is not None:
                 self.save(stream)
 
+    def _is_due(self, record: Record, now: float) -> bool:
+        if record.changed is None or now - record.changed <= self.saving.seconds:
+            return False
+        return self.store is None or self.store.waiting < MOST_WAITING
+
     def tidy(self) -> None:
         """What time brings: states to save, streams that idle, streams to forget."""
         now = time.monotonic()
         for stream, record in list(self.records.items()):
             if now - record.used > self.limits.idle_seconds:
                 self.park(stream)
-            elif record.changed is not None and now - record.changed > self.saving.seconds:
-                if self.store is None or self.store.waiting < MOST_WAITING:
-                    self.save(stream)
+            elif self._is_due(record, now):
+                self.save(stream)
         if self.store is not None and self.limits.forget_seconds is not None:
             for stream in self.store.older_than(self.limits.forget_seconds):
                 if stream not in self.records:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.server.refused import Refused
+from trimtab.server.errors import RequestError
 
 Array = NDArray[np.float32]
 
@@ -27,7 +27,9 @@ def shape_of(tensor: dict[str, Any]) -> tuple[int, ...]:
         isinstance(size, int) and not isinstance(size, bool) and 0 < size < 2**31 for size in shape
     )
     if not sizes or not shape or len(shape) > 8:
-        raise Refused(400, f"an input's shape must be a list of sizes from 1 on, got {brief(shape)}")
+        raise RequestError(
+            400, f"an input's shape must be a list of sizes from 1 on, got {brief(shape)}"
+        )
     return tuple(shape)
 
 
@@ -36,7 +38,7 @@ def type_of(tensor: dict[str, Any]) -> np.dtype[Any]:
     name = tensor.get("datatype")
     if not isinstance(name, str) or name not in INPUT_TYPES:
         known = ", ".join(INPUT_TYPES)
-        raise Refused(400, f"an input's datatype must be one of {known}, got {brief(name)}")
+        raise RequestError(400, f"an input's datatype must be one of {known}, got {brief(name)}")
     return INPUT_TYPES[name]
 
 
@@ -44,7 +46,7 @@ def from_bytes(raw: memoryview, dtype: np.dtype[Any], shape: tuple[int, ...]) ->
     """Values as float32, from exactly as many bytes as the shape says."""
     expected = math.prod(shape) * dtype.itemsize
     if len(raw) != expected:
-        raise Refused(
+        raise RequestError(
             400, f"{expected} bytes were expected for {dtype.name} of shape {shape}, got {len(raw)}"
         )
     return _values(np.frombuffer(raw, dtype).reshape(shape))
@@ -53,18 +55,20 @@ def from_bytes(raw: memoryview, dtype: np.dtype[Any], shape: tuple[int, ...]) ->
 def from_list(data: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
     """Values as float32, from a flat or nested list of exactly as many numbers."""
     if not isinstance(data, list):
-        raise Refused(400, f"an input's data must be a list of numbers, got {brief(data)}")
+        raise RequestError(400, f"an input's data must be a list of numbers, got {brief(data)}")
     try:
         found = np.asarray(data)
     except ValueError as error:
-        raise Refused(400, f"an input's data must be a regular list: {error}") from error
+        raise RequestError(400, f"an input's data must be a regular list: {error}") from error
     if found.dtype.kind not in "iuf":
-        raise Refused(400, "an input's data must be numbers alone")
+        raise RequestError(400, "an input's data must be numbers alone")
     if found.size != math.prod(shape):
         count = math.prod(shape)
-        raise Refused(400, f"{count} numbers were expected for shape {shape}, got {found.size}")
+        raise RequestError(
+            400, f"{count} numbers were expected for shape {shape}, got {found.size}"
+        )
     if dtype.kind == "u" and (found.dtype.kind == "f" or found.min() < 0 or found.max() > 255):
-        raise Refused(400, "UINT8 data must be whole numbers from 0 to 255")
+        raise RequestError(400, "UINT8 data must be whole numbers from 0 to 255")
     with np.errstate(over="ignore"):
         return _values(found.astype(dtype).reshape(shape))
 
@@ -76,7 +80,7 @@ def _values(found: NDArray[Any]) -> Array:
     if found.dtype.kind == "u":
         values /= 255
     if not np.isfinite(values).all():
-        raise Refused(400, "inputs must be finite in float32, got NaN, inf or larger values")
+        raise RequestError(400, "inputs must be finite in float32, got NaN, inf or larger values")
     return values
 
 

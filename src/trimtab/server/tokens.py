@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from trimtab.server.refused import Refused
+from trimtab.server.errors import RequestError
 
 LEAST_LENGTH = 16
 
@@ -23,7 +23,9 @@ class Owner:
     def check(self, stream: str | None) -> None:
         """Refuse the use of a stream of somebody else."""
         if stream is not None and not self.owns(stream):
-            raise Refused(403, f"this token is for streams whose ids begin with {self.prefix!r}")
+            raise RequestError(
+                403, f"this token is for streams whose ids begin with {self.prefix!r}"
+            )
 
 
 ANYBODY = Owner()
@@ -54,14 +56,14 @@ class Tokens:
         return cls(owners)
 
     def owner(self, authorization: str | None) -> Owner:
-        """Who sends this header; ``Refused`` with 401 where that is nobody."""
+        """Who sends this header; ``RequestError`` with 401 where that is nobody."""
         if not self._owners:
             return ANYBODY
         kind, _, token = (authorization or "").partition(" ")
         given = _hashed(token.strip())
         found = [owner for known, owner in self._owners if hmac.compare_digest(known, given)]
         if kind.lower() != "bearer" or not found:
-            raise Refused(
+            raise RequestError(
                 401,
                 "a known token is needed: send the header Authorization: Bearer TOKEN",
                 {"WWW-Authenticate": "Bearer"},

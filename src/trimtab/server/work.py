@@ -6,12 +6,12 @@ from typing import Any
 
 from torch import Tensor
 
-from trimtab.server.refused import Refused
+from trimtab.server.errors import RequestError
 
 
 @dataclass(frozen=True)
 class Work:
-    """One request's samples, as ``InferRequest`` describes them; no stream means the source model."""
+    """One request's samples, as ``InferRequest`` says; no stream means the source model."""
 
     stream: str | None
     inputs: Tensor
@@ -42,4 +42,4 @@ class Outcome:
     parameters: dict[str, Any]
 
 
-Result = Outcome | Refused
+Result = Outcome | RequestError

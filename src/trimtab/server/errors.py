@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 
-class Refused(Exception):
+class RequestError(Exception):
     """What was expected, what came, what to do; nothing was changed.
 
     Args:
@@ -17,6 +17,6 @@ class Refused(Exception):
         self.headers = dict(headers or {})
 
 
-def too_many(message: str, seconds: float) -> Refused:
+def too_many(message: str, seconds: float) -> RequestError:
     """429 with the whole seconds after which to try again."""
-    return Refused(429, message, {"Retry-After": str(max(1, round(seconds + 0.499)))})
+    return RequestError(429, message, {"Retry-After": str(max(1, round(seconds + 0.499)))})
