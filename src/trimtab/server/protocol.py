@@ -1,6 +1,6 @@
 """Open Inference Protocol v2, with binary tensor data and sequences, as pure functions.
 
-A body becomes an ``InferRequest`` or a ``RequestError``; logits become a body. No sockets, no streams.
+A body becomes an ``InferRequest`` or a ``RequestError``; logits become a body.
 """
 
 import json
@@ -217,5 +217,6 @@ def _written(output: Output, logits: Array) -> tuple[dict[str, Any], bytes]:
 
 def probabilities(logits: Array) -> Array:
     """Softmax along classes."""
-    shifted = np.exp(logits - logits.max(1, keepdims=True))
-    return (shifted / shifted.sum(1, keepdims=True)).astype(np.float32)
+    shifted: Array = np.exp(logits - logits.max(1, keepdims=True))
+    total: Array = shifted.sum(1, keepdims=True)
+    return shifted / total

@@ -11,7 +11,7 @@ from trimtab.server.errors import RequestError
 
 Array = NDArray[np.float32]
 
-INPUT_TYPES = {
+INPUT_TYPES: dict[str, np.dtype[Any]] = {
     "FP32": np.dtype("<f4"),
     "FP16": np.dtype("<f2"),
     "FP64": np.dtype("<f8"),
@@ -36,10 +36,11 @@ def shape_of(tensor: dict[str, Any]) -> tuple[int, ...]:
 def type_of(tensor: dict[str, Any]) -> np.dtype[Any]:
     """How the stated datatype is stored."""
     name = tensor.get("datatype")
-    if not isinstance(name, str) or name not in INPUT_TYPES:
+    found = INPUT_TYPES.get(name) if isinstance(name, str) else None
+    if found is None:
         known = ", ".join(INPUT_TYPES)
         raise RequestError(400, f"an input's datatype must be one of {known}, got {brief(name)}")
-    return INPUT_TYPES[name]
+    return found
 
 
 def from_bytes(raw: memoryview, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:

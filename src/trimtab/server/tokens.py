@@ -23,9 +23,7 @@ class Owner:
     def check(self, stream: str | None) -> None:
         """Refuse the use of a stream of somebody else."""
         if stream is not None and not self.owns(stream):
-            raise RequestError(
-                403, f"this token is for streams whose ids begin with {self.prefix!r}"
-            )
+            raise RequestError(403, f"this token is for stream ids that begin with {self.prefix!r}")
 
 
 ANYBODY = Owner()
