@@ -1,6 +1,6 @@
 """The entry point: finds the subcommand's file by its name and imports nothing heavy itself.
 
-A subcommand ``NAME`` is the module ``trimtab.cli.NAME`` with ``add_arguments(parser)`` and
+A subcommand ``NAME`` is the module ``trimtab.cli.NAME``, or the one that ``HOMES`` names, with ``add_arguments(parser)`` and
 ``run(args) -> int | None``, imported only when it is asked for. Its modules import torch
 inside ``run``, so that help answers at once.
 """
@@ -22,8 +22,13 @@ COMMANDS: dict[str, str] = {
     "reproduce": "Do an experiment of the ROID paper, and check what it claims.",
     "report": "Make a page or tables of a store of results.",
     "run": "Do one run of a method on a stream.",
+    "serve": "Serve an adapting model to any Triton or KServe client.",
+    "load-test": "Put a running server under seeded, bounded load.",
 }
 """Subcommands by name, each with the line that ``trimtab --help`` shows for it."""
+
+HOMES = {"serve": "trimtab.server.command", "load-test": "trimtab.server.load.command"}
+"""Modules of subcommands that are not part of this package, which does not import them."""
 
 
 class UserError(Exception):
@@ -61,7 +66,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     for name, summary in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=summary, description=summary)
         if name == command:
-            module = importlib.import_module(f"trimtab.cli.{name}")
+            module = importlib.import_module(HOMES.get(name, f"trimtab.cli.{name}"))
             module.add_arguments(subparser)
             subparser.set_defaults(run=module.run)
     return parser

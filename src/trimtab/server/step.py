@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from trimtab.core.counters import Counters
 from trimtab.core.state import StreamState
 from trimtab.fleets.fleet import StreamError
 from trimtab.server.errors import RequestError
@@ -49,7 +50,7 @@ def _prepared(streams: Streams, work: Work, before: dict[str, StreamState]) -> R
     except RequestError as refused:
         return refused
     before[work.stream] = adapter.state
-    if work.start and not _is_repeated(streams, work):
+    if work.start and adapter.counters.samples and not _is_repeated(streams, work):
         adapter.reset()
     return None
 
@@ -116,9 +117,12 @@ def _note(streams: Streams, work: Work, learned: bool, repeated: bool) -> None:
     record.used = time.monotonic()
     numbered = work.number is not None and work.learn and not repeated
     if numbered:
-        adapter.state.learned_through = work.number
-    record.learned_through = adapter.state.learned_through
-    record.counters = asdict(adapter.counters)
+        record.learned_through = work.number
+    adapter.state.learned_through = record.learned_through  # whatever a guard has put back
+    done = asdict(adapter.counters)
+    gained = {name: value - record.counters.get(name, 0) for name, value in done.items()}
+    streams.totals = streams.totals.plus(Counters(**gained))
+    record.counters = done
     if learned or numbered or (work.start and not repeated):
         streams.touch(work.stream, work.samples)
 

@@ -44,7 +44,7 @@ class Store:
     ) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.failures = 0
+        self.written = self.failures = 0
         self._may_write, self._on_written = may_write, on_written
         self._pending: dict[str, State] = {}
         self._durable: dict[str, int | None] = {}
@@ -191,6 +191,7 @@ class Store:
             if self._pending.get(stream) is state:
                 del self._pending[stream]
         if written:
+            self.written += 1
             self._on_written(stream)
 
     def _again_later(self, stream: str) -> None:

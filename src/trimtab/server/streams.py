@@ -2,10 +2,12 @@
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from trimtab.core.adapter import Adapter
+from trimtab.core.counters import Counters
 from trimtab.fleets.fleet import Fleet
 from trimtab.server.errors import RequestError, too_many
 from trimtab.server.limits import Limits
@@ -45,6 +47,11 @@ class Record:
     changed: float | None = None
     learned_through: int | None = None
     counters: dict[str, Any] = field(default_factory=dict)
+    health: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def idle_seconds(self) -> float:
+        return round(time.monotonic() - self.used, 1)
 
 
 class Streams:
@@ -60,6 +67,8 @@ class Streams:
         self.fleet, self.store, self.limits = fleet, store, limits
         self.saving = saving or Saving()
         self.records: dict[str, Record] = {}
+        self.totals = Counters()
+        self.on_event: Callable[[str, str], None] = lambda stream, what: None
         self.known: set[str] = set(store.streams()) if store else set()
         fleet.open(SOURCE, method="source")
 

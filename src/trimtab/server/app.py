@@ -1,0 +1,163 @@
+"""HTTP (FastAPI): the Open Inference Protocol's endpoints, streams, metrics and the live page."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import HTMLResponse
+
+from trimtab.server import openapi
+from trimtab.server.access import check_model, owner_of
+from trimtab.server.body import read_body
+from trimtab.server.errors import RequestError
+from trimtab.server.middleware import Envelope, install_errors
+from trimtab.server.protocol import EXTENSIONS, HEADER_LENGTH, OUTPUTS, answer, parse
+from trimtab.server.service import Service
+from trimtab.server.stream_routes import add_stream_routes
+from trimtab.version import __version__
+
+MODEL = "/v2/models/{model}"
+
+
+def make_app(service: Service) -> FastAPI:
+    """The application of one served model."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        service.start()
+        yield
+        await service.stop()
+
+    app = FastAPI(
+        title="Trimtab",
+        version=__version__,
+        description="An adapting model behind the Open Inference Protocol v2.",
+        lifespan=lifespan,
+    )
+    app.state.service = service
+    install_errors(app)
+    _add_protocol(app, service)
+    add_stream_routes(app, service)
+    _add_eyes(app, service)
+    app.add_middleware(Envelope)
+    return app
+
+
+def _add_protocol(app: FastAPI, service: Service) -> None:
+    """Health, metadata and inference."""
+    settings = service.settings
+    tensors = {
+        "inputs": [_tensor("images", [-1, *settings.sample_shape])],
+        "outputs": [_tensor(name, [-1, settings.num_classes]) for name in OUTPUTS],
+    }
+
+    @app.get("/v2/health/live", tags=["health"])
+    async def live() -> dict[str, bool]:
+        return {"live": True}
+
+    @app.get("/v2/health/ready", tags=["health"], responses=openapi.errors(503))
+    async def ready() -> dict[str, bool]:
+        if not service.is_ready:
+            raise RequestError(503, "the server is not ready")
+        return {"ready": True}
+
+    @app.get("/v2", tags=["metadata"], responses=openapi.errors(401))
+    async def server_metadata(request: Request) -> dict[str, Any]:
+        owner_of(service, request)
+        return {"name": "trimtab", "version": __version__, "extensions": EXTENSIONS}
+
+    async def model_metadata(model: str, request: Request) -> dict[str, Any]:
+        check_model(service, model)
+        owner_of(service, request)
+        return {"name": model, "versions": ["1"], "platform": "trimtab_pytorch", **tensors}
+
+    async def model_ready(model: str) -> dict[str, Any]:
+        check_model(service, model)
+        return {"name": model, "ready": (await ready())["ready"]}
+
+    async def infer(model: str, request: Request) -> Response:
+        return await _infer(service, model, request)
+
+    for path in (MODEL, MODEL + "/versions/1"):
+        primary = path == MODEL  # the same again, as clients spell it that name a version
+        app.get(
+            path, tags=["metadata"], responses=openapi.errors(401, 404), include_in_schema=primary
+        )(model_metadata)
+        app.get(
+            path + "/ready",
+            tags=["health"],
+            responses=openapi.errors(404, 503),
+            include_in_schema=primary,
+        )(model_ready)
+        app.post(
+            path + "/infer",
+            tags=["inference"],
+            responses=openapi.infer_responses(),
+            openapi_extra=openapi.infer_request(settings),
+            response_class=Response,
+            include_in_schema=primary,
+        )(infer)
+
+
+def _tensor(name: str, shape: list[int]) -> dict[str, Any]:
+    return {"name": name, "datatype": "FP32", "shape": shape}
+
+
+async def _infer(service: Service, model: str, request: Request) -> Response:
+    """Read, check, compute, answer; and count whatever comes of it."""
+    began, samples, status, repeated = time.monotonic(), 0, 500, False
+    try:
+        check_model(service, model)
+        owner = owner_of(service, request)
+        body = await read_body(request, service.settings.limits)
+        asked = parse(body, request.headers.get(HEADER_LENGTH))
+        owner.check(service.stream_of(asked))
+        request.state.stream = service.stream_of(asked)
+        samples = len(asked.inputs)
+        outcome = await service.infer(asked)
+        repeated = "repeated" in outcome.parameters and bool(outcome.parameters["repeated"])
+        content, headers = answer(
+            model, asked, outcome.value.numpy().astype(np.float32), outcome.parameters
+        )
+        status = 200
+        return Response(content, headers=headers)
+    except RequestError as error:
+        status = error.status
+        raise
+    finally:
+        seconds = time.monotonic() - began
+        service.metrics.answered(status, seconds, repeated)
+        service.live.answered(samples, seconds, status >= 400)
+
+
+def _add_eyes(app: FastAPI, service: Service) -> None:
+    """What people watch the server with."""
+    page = resources.files("trimtab.server") / "page" / "index.html"
+
+    @app.get("/", include_in_schema=False)
+    async def live_page() -> HTMLResponse:
+        return HTMLResponse(page.read_text(), headers={"Cache-Control": "no-cache"})
+
+    @app.get("/metrics", tags=["eyes"], responses=openapi.errors(401), response_class=Response)
+    async def metrics(request: Request) -> Response:
+        owner_of(service, request)
+        return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
+
+    @app.get("/live", tags=["eyes"], responses=openapi.errors(401))
+    async def live_numbers(request: Request) -> dict[str, Any]:
+        owner = owner_of(service, request)
+        return {
+            "model": service.settings.model,
+            "method": service.settings.method,
+            "began": service.began,
+            "now": time.time(),
+            "resident": len(service.streams.records),
+            "known": len(service.streams.known),
+            "queued_samples": service.rounds.queued_samples,
+            "seconds": service.live.seconds(),
+            "events": [e for e in service.live.events() if owner.owns(e["stream"])],
+        }
