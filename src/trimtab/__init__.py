@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from trimtab.fleets.api import fleet
     from trimtab.fleets.fleet import Fleet, StreamError
     from trimtab.methods import COMPONENTS, METHODS, build
+    from trimtab.server.client import Client
 
 _HOMES = {
     "COMPONENTS": "trimtab.methods",
     "METHODS": "trimtab.methods",
     "Adapter": "trimtab.core.adapter",
     "Backbone": "trimtab.core.backbone",
+    "Client": "trimtab.server.client",
     "Fleet": "trimtab.fleets.fleet",
     "Method": "trimtab.core.method",
     "StreamError": "trimtab.fleets.fleet",
@@ -38,6 +40,7 @@ __all__ = [
     "METHODS",
     "Adapter",
     "Backbone",
+    "Client",
     "Fleet",
     "Method",
     "StreamError",

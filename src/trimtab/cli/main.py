@@ -1,8 +1,8 @@
 """The entry point: finds the subcommand's file by its name and imports nothing heavy itself.
 
-A subcommand ``NAME`` is the module ``trimtab.cli.NAME``, or the one that ``HOMES`` names, with ``add_arguments(parser)`` and
-``run(args) -> int | None``, imported only when it is asked for. Its modules import torch
-inside ``run``, so that help answers at once.
+A subcommand ``NAME`` is the module ``trimtab.cli.NAME``, or the one that ``HOMES`` names, with
+``add_arguments(parser)`` and ``run(args) -> int | None``, imported only when it is asked for. Its
+modules import torch inside ``run``, so that help answers at once.
 """
 
 import argparse

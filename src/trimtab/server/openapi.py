@@ -85,6 +85,7 @@ def _parameters() -> Described:
         "sequence_start": {"type": "boolean", "description": "begin the stream anew"},
         "sequence_end": {"type": "boolean", "description": "the state may leave the memory"},
         "number": {"type": "integer", "minimum": 0, "description": "rises along the stream"},
+        "after": {"type": "integer", "minimum": 0, "description": "learned through before"},
         "learn": {"type": "boolean", "default": True},
         "binary_data_output": {"type": "boolean", "default": False},
     }

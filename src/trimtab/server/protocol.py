@@ -44,6 +44,7 @@ class InferRequest:
         start: Begin the stream anew before this request.
         end: The stream's state may leave the memory after this request.
         number: Place of this request in the stream, rising; None where the client counts nothing.
+        after: Number that the stream must have learned through before this request.
         learn: Whether the stream may learn from the request.
     """
 
@@ -53,6 +54,7 @@ class InferRequest:
     start: bool
     end: bool
     number: int | None
+    after: int | None
     learn: bool
     outputs: tuple[Output, ...]
 
@@ -71,7 +73,8 @@ def parse(body: bytes, header_length: str | None) -> InferRequest:
         stream=_stream(parameters.get("sequence_id")),
         start=_flag(parameters, "sequence_start", False),
         end=_flag(parameters, "sequence_end", False),
-        number=_number(parameters.get("number")),
+        number=_number(parameters, "number"),
+        after=_number(parameters, "after"),
         learn=_flag(parameters, "learn", True),
         outputs=_outputs(message, parameters),
     )
@@ -131,11 +134,12 @@ def stream_id(value: Any) -> str:
     return value
 
 
-def _number(value: Any) -> int | None:
+def _number(parameters: dict[str, Any], name: str) -> int | None:
+    value = parameters.get(name)
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_NUMBER:
-        raise RequestError(400, f"number must be a whole number from 0 on, got {brief(value)}")
+        raise RequestError(400, f"{name} must be a whole number from 0 on, got {brief(value)}")
     return value
 
 

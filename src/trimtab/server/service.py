@@ -74,6 +74,7 @@ class Service:
                 stream,
                 torch.from_numpy(request.inputs),
                 number=request.number,
+                after=request.after,
                 learn=request.learn,
                 start=request.start,
                 end=request.end,

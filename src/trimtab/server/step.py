@@ -49,6 +49,14 @@ def _prepared(streams: Streams, work: Work, before: dict[str, StreamState]) -> R
         adapter = streams.adapter(work.stream)
     except RequestError as refused:
         return refused
+    through = streams.records[work.stream].learned_through
+    if work.after and (through is None or through < work.after):
+        _leave(streams, work.stream, adapter.state)
+        return RequestError(
+            409,
+            f"{work.stream} has learned through {through}, not {work.after}; send again what came "
+            "between",
+        )
     before[work.stream] = adapter.state
     if work.start and adapter.counters.samples and not _is_repeated(streams, work):
         adapter.reset()
@@ -101,13 +109,18 @@ def _failed(
 ) -> RequestError:
     """Put the stream back; one that was opened for this request is none."""
     streams.fleet[stream].state = before
-    if not before.counters.samples and not (streams.store and streams.store.holds(stream)):
-        streams.forget(stream)
+    _leave(streams, stream, before)
     error = failure.error
     if isinstance(error, ValueError):
         return RequestError(400, str(error))
     log.error("a stream's step failed", exc_info=error, extra={"stream": stream})
     return RequestError(500, f"the step failed and nothing was learned: {type(error).__name__}")
+
+
+def _leave(streams: Streams, stream: str, state: StreamState) -> None:
+    """Forget a stream that was opened for a request of which nothing came."""
+    if not state.counters.samples and not (streams.store and streams.store.holds(stream)):
+        streams.forget(stream)
 
 
 def _note(streams: Streams, work: Work, learned: bool, repeated: bool) -> None:

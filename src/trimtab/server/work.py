@@ -16,6 +16,7 @@ class Work:
     stream: str | None
     inputs: Tensor
     number: int | None = None
+    after: int | None = None
     learn: bool = True
     start: bool = False
     end: bool = False

@@ -1,0 +1,87 @@
+"""Exactly-once delivery of a stream's requests, whatever happens to the server."""
+
+import time
+from collections import deque
+from typing import Any, NamedTuple
+
+import httpx
+import numpy as np
+from numpy.typing import ArrayLike
+
+from trimtab.server.client import Answer, Client, ServerError
+
+PAUSE_SECONDS = 0.2
+MOST_KEPT = 4096
+
+
+class Sent(NamedTuple):
+    """A request that may have to be sent again."""
+
+    number: int
+    samples: "np.ndarray[Any, Any]"
+
+
+class Follower:
+    """Sends one stream's samples in order, and again what a crash of the server has lost.
+
+    Keeps requests until the server calls them durable.
+
+    Args:
+        patience: Seconds to wait for a server that does not answer.
+    """
+
+    def __init__(self, client: Client, stream: str, *, patience: float = 60.0) -> None:
+        self.client, self.stream, self.patience = client, stream, patience
+        self._kept: deque[Sent] = deque(maxlen=MOST_KEPT)
+        self._last = self._learned_through() or 0
+
+    def __call__(self, samples: ArrayLike) -> "np.ndarray[Any, Any]":
+        """Logits of the next batch of the stream, (batch, classes)."""
+        self._kept.append(Sent(self._last + 1, np.asarray(samples)))
+        answer = self._delivered(self._kept[-1])
+        self._last += 1
+        self._drop(answer.durable_through)
+        return answer.logits
+
+    def _delivered(self, sent: Sent) -> Answer:
+        """Send one request until it is answered; before it, those that got lost."""
+        until = time.monotonic() + self.patience
+        while True:
+            try:
+                return self._send(sent)
+            except ServerError as error:
+                if error.status != 409:
+                    raise
+                self._send_lost_ones(sent.number)
+            except httpx.TransportError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(PAUSE_SECONDS)
+
+    def _send(self, sent: Sent) -> Answer:
+        number = sent.number
+        return self.client.infer(sent.samples, stream=self.stream, number=number, after=number - 1)
+
+    def _send_lost_ones(self, before: int) -> None:
+        """Send again what came after the state that the server has."""
+        first = (self._learned_through() or 0) + 1
+        lost = [sent for sent in self._kept if first <= sent.number < before]
+        if [sent.number for sent in lost] != list(range(first, before)):
+            raise ServerError(409, f"the server has lost requests from {first} on, kept no more")
+        for sent in lost:
+            self._send(sent)
+
+    def _learned_through(self) -> int | None:
+        try:
+            found: int | None = self.client.stream(self.stream)["learned_through"]
+        except ServerError as error:
+            if error.status != 404:
+                raise
+            return None
+        return found
+
+    def _drop(self, durable_through: int | None) -> None:
+        while self._kept and durable_through is not None:
+            if self._kept[0].number > durable_through:
+                return
+            self._kept.popleft()
