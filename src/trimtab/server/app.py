@@ -3,17 +3,16 @@
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import resources
 from typing import Any
 
 import numpy as np
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import HTMLResponse
 
 from trimtab.server import openapi
 from trimtab.server.access import check_model, owner_of
 from trimtab.server.body import read_body
 from trimtab.server.errors import RequestError
+from trimtab.server.eyes import add_eyes
 from trimtab.server.middleware import Envelope, install_errors
 from trimtab.server.protocol import EXTENSIONS, HEADER_LENGTH, OUTPUTS, answer, parse
 from trimtab.server.service import Service
@@ -42,7 +41,7 @@ def make_app(service: Service) -> FastAPI:
     install_errors(app)
     _add_protocol(app, service)
     add_stream_routes(app, service)
-    _add_eyes(app, service)
+    add_eyes(app, service)
     app.add_middleware(Envelope)
     return app
 
@@ -132,32 +131,3 @@ async def _infer(service: Service, model: str, request: Request) -> Response:
         seconds = time.monotonic() - began
         service.metrics.answered(status, seconds, repeated)
         service.live.answered(samples, seconds, status >= 400)
-
-
-def _add_eyes(app: FastAPI, service: Service) -> None:
-    """What people watch the server with."""
-    page = resources.files("trimtab.server") / "page" / "index.html"
-
-    @app.get("/", include_in_schema=False)
-    async def live_page() -> HTMLResponse:
-        return HTMLResponse(page.read_text(), headers={"Cache-Control": "no-cache"})
-
-    @app.get("/metrics", tags=["eyes"], responses=openapi.errors(401), response_class=Response)
-    async def metrics(request: Request) -> Response:
-        owner_of(service, request)
-        return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
-
-    @app.get("/live", tags=["eyes"], responses=openapi.errors(401))
-    async def live_numbers(request: Request) -> dict[str, Any]:
-        owner = owner_of(service, request)
-        return {
-            "model": service.settings.model,
-            "method": service.settings.method,
-            "began": service.began,
-            "now": time.time(),
-            "resident": len(service.streams.records),
-            "known": len(service.streams.known),
-            "queued_samples": service.rounds.queued_samples,
-            "seconds": service.live.seconds(),
-            "events": [e for e in service.live.events() if owner.owns(e["stream"])],
-        }

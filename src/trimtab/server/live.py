@@ -40,6 +40,7 @@ class Live:
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._now = now
         self._seconds: deque[Second] = deque(maxlen=SECONDS)
+        self._health: deque[dict[str, float]] = deque(maxlen=SECONDS)
         self._events: deque[dict[str, Any]] = deque(maxlen=EVENTS)
         self._lock = threading.Lock()
 
@@ -57,6 +58,17 @@ class Live:
         """Note an event of a stream."""
         with self._lock:
             self._events.append({"at": round(self._now(), 1), "stream": stream, "what": what})
+
+    def looked(self, accuracy: float, source_accuracy: float) -> None:
+        """Note estimated accuracies, shares, of the adapted models and of the source model."""
+        point = {"accuracy": round(accuracy, 4), "source_accuracy": round(source_accuracy, 4)}
+        with self._lock:
+            self._health.append({"at": round(self._now(), 1), **point})
+
+    def health(self) -> list[dict[str, float]]:
+        """Estimated accuracies along time, oldest first."""
+        with self._lock:
+            return list(self._health)
 
     def _current(self) -> Second:
         at = int(self._now())
