@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from trimtab.api import adapt
     from trimtab.core.adapter import Adapter
     from trimtab.core.backbone import Backbone, everywhere, in_norm_layers
+    from trimtab.core.guard import Guard
+    from trimtab.core.health import Health
     from trimtab.core.method import Method
     from trimtab.core.saved import read_manifest
     from trimtab.demo import load_demo
@@ -24,6 +26,8 @@ _HOMES = {
     "Backbone": "trimtab.core.backbone",
     "Client": "trimtab.server.client",
     "Fleet": "trimtab.fleets.fleet",
+    "Guard": "trimtab.core.guard",
+    "Health": "trimtab.core.health",
     "Method": "trimtab.core.method",
     "StreamError": "trimtab.fleets.fleet",
     "adapt": "trimtab.api",
@@ -42,6 +46,8 @@ __all__ = [
     "Backbone",
     "Client",
     "Fleet",
+    "Guard",
+    "Health",
     "Method",
     "StreamError",
     "__version__",

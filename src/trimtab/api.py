@@ -7,6 +7,7 @@ from torch import nn
 from trimtab import methods
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
+from trimtab.core.guard import Guard
 from trimtab.core.method import Method
 
 
@@ -21,6 +22,7 @@ def adapt(
     classifier: str | None = None,
     adapt_every: int = 1,
     budget: float | None = None,
+    guard: bool | Guard | None = None,
     **options: Any,
 ) -> Adapter:
     """A stream that predicts with ``model`` and adapts to what it sees; the model stays as it is.
@@ -37,6 +39,9 @@ def adapt(
         adapt_every: Learn on every so many batches only; all are predicted and corrected.
         budget: Most passes a sample on average, in multiples of a plain forward (``1.5``): learn
             on as many batches as that allows.
+        guard: Compare adapted predictions with the source model's now and then, and learn less,
+            go back or fall back to the source where they are worse. True, False or a Guard; None
+            leaves it to the method, and the preset ``trimtab`` has one.
         options: The method's own options, as listed by its factory.
     """
     return recipe_of(method, options).start(
@@ -46,6 +51,7 @@ def adapt(
         micro_batch=micro_batch,
         adapt_every=adapt_every,
         budget=budget,
+        guard=guard,
     )
 
 

@@ -36,6 +36,16 @@ def test_a_reset_forgets_what_was_learned_but_not_which_requests_came(
     assert adapter.state.learned_through == 7
 
 
+def test_a_rollback_does_not_make_requests_be_learned_from_again(
+    adapter: trimtab.Adapter, images: Tensor
+) -> None:
+    adapter.snapshot("before")
+    adapter(images[:4])
+    adapter.state.learned_through = 8
+    adapter.rollback("before")
+    assert adapter.state.learned_through == 8
+
+
 def test_neither_does_a_reset_on_the_way(adapter: trimtab.Adapter, images: Tensor) -> None:
     for _ in range(3):
         adapter(images[:4])

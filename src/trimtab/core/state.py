@@ -34,6 +34,8 @@ class StreamState:
         learned_through: Number of the last request that a server's stream has learned from; None
             where requests have no numbers. It goes with the state, so that a request that is sent
             again after a crash is learned from once.
+        guard: What a guard remembers of the stream, never written into; nothing without one.
+        blessed: The last state that a guard found well, to go back to; never stepped with itself.
     """
 
     seed: int
@@ -48,6 +50,8 @@ class StreamState:
     memory: Memory = field(default_factory=dict)
     moments: dict[int, Tensors] = field(default_factory=dict)
     learned_through: int | None = None
+    guard: Tensors = field(default_factory=dict)
+    blessed: StreamState | None = None
 
     def places(self) -> list[tuple[Tensors, str, Tensor]]:
         """Where the trained tensors are: the stream's parameters, then what components train."""

@@ -138,6 +138,16 @@ class Client:
         """Have a stream begin again from the source model."""
         return self._json("POST", self._path(stream, "reset"))
 
+    def snapshot(self, stream: str, name: str | None = None) -> dict[str, Any]:
+        """Have a copy of a stream's state kept in memory."""
+        words = {} if name is None else {"name": name}
+        return self._json("POST", self._path(stream, "snapshot"), json=words)
+
+    def rollback(self, stream: str, to: str | None = None) -> dict[str, Any]:
+        """Have a stream go back to a snapshot, by default the latest."""
+        words = {} if to is None else {"to": to}
+        return self._json("POST", self._path(stream, "rollback"), json=words)
+
     def freeze(self, stream: str, frozen: bool = True) -> dict[str, Any]:
         """Have a stream learn no more, or learn again."""
         return self._json("POST", self._path(stream, "freeze"), json={"frozen": frozen})

@@ -3,6 +3,7 @@
 from typing import Any
 
 from trimtab.core.adapter import Adapter
+from trimtab.server.errors import RequestError
 from trimtab.server.inspection import described, no_such
 from trimtab.server.streams import Streams
 
@@ -20,6 +21,22 @@ def freeze(streams: Streams, stream: str, frozen: bool) -> dict[str, Any]:
         streams.store.set_frozen(stream, frozen)
     streams.records[stream].frozen = frozen
     return _changed(streams, stream, "frozen" if frozen else "learns again")
+
+
+def snapshot(streams: Streams, stream: str, name: str | None) -> dict[str, Any]:
+    """Keep a copy of the state in memory, to go back to."""
+    made = _known(streams, stream).snapshot(name)
+    streams.on_event(stream, f"snapshot {made.name!r}")
+    return described(streams, stream) | {"snapshot": made.name}
+
+
+def rollback(streams: Streams, stream: str, to: str | None) -> dict[str, Any]:
+    """Back to a snapshot, the latest where none is named; counters and numbers go on."""
+    try:
+        _known(streams, stream).rollback(to)
+    except ValueError as error:
+        raise RequestError(409, str(error)) from error
+    return _changed(streams, stream, "rolled back by an operator")
 
 
 def delete(streams: Streams, stream: str) -> dict[str, Any]:

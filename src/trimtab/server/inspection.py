@@ -39,6 +39,10 @@ def described(streams: Streams, stream: str) -> dict[str, Any]:
     return _short(streams, stream) | {
         "counters": asdict(adapter.counters),
         "beliefs": adapter.beliefs,
+        "history": [
+            {"name": kept.name, "samples": kept.samples, "blessed": kept.blessed}
+            for kept in adapter.history
+        ],
         "seed": adapter.seed,
         "sample_shape": list(adapter.sample_shape or ()),
     }

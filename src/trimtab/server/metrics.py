@@ -88,6 +88,12 @@ class _State(Collector):
         yield self._gauge("trimtab_streams_known", "Streams in all", len(streams.known))
         for name, value in asdict(streams.totals).items():
             yield self._total(f"trimtab_{name}", f"{name.replace('_', ' ')} of all streams", value)
+        for name, value in streams.acts.items():
+            yield self._total(f"trimtab_guard_{name}", f"guards' {name}", value)
+        by_source = sum(
+            r.health.get("predicting") == "source" for r in list(streams.records.values())
+        )
+        yield self._gauge("trimtab_streams_fallen_back", "The source predicts", by_source)
         store = streams.store
         if store is not None:
             yield self._gauge("trimtab_checkpoints_waiting", "States to write", store.waiting)

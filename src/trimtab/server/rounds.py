@@ -19,7 +19,7 @@ from trimtab.server.work import Errand, Outcome, Result, Work
 
 log = logging.getLogger("trimtab.server")
 
-TIDY_SECONDS = 0.5
+TIDY_SECONDS = 1.0
 
 
 class Item(NamedTuple):

@@ -34,6 +34,7 @@ class Service:
         self.live = Live()
         self.streams = Streams(fleet, store, settings.limits, settings.saving)
         self.streams.on_event = self.live.happened
+        self.streams.on_accuracy = self.live.looked
         self.rounds = Rounds(
             self.streams,
             max_batch=settings.max_batch,

@@ -96,7 +96,26 @@ def _freeze_stream(streams: Streams, stream: str, words: dict[str, Any]) -> dict
     return control.freeze(streams, stream, frozen)
 
 
+def _snapshot_stream(streams: Streams, stream: str, words: dict[str, Any]) -> dict[str, Any]:
+    return control.snapshot(streams, stream, _name(words, "name"))
+
+
+def _rollback_stream(streams: Streams, stream: str, words: dict[str, Any]) -> dict[str, Any]:
+    return control.rollback(streams, stream, _name(words, "to"))
+
+
+def _name(words: dict[str, Any], key: str) -> str | None:
+    name = words.get(key)
+    if name is not None and not (isinstance(name, str) and 0 < len(name) <= 64):
+        raise RequestError(400, f"{key} must be a name of 1 to 64 letters")
+    return name
+
+
+_NAME = {"type": "string", "minLength": 1, "maxLength": 64}
+
 VERBS: dict[str, tuple[Do, dict[str, Any]]] = {
+    "snapshot": (_snapshot_stream, {"name": _NAME}),
+    "rollback": (_rollback_stream, {"to": _NAME}),
     "reset": (_reset_stream, {}),
     "freeze": (_freeze_stream, {"frozen": {"type": "boolean", "default": True}}),
 }

@@ -8,6 +8,7 @@ from typing import Any
 
 from trimtab.core.adapter import Adapter
 from trimtab.core.counters import Counters
+from trimtab.core.health import Health
 from trimtab.fleets.fleet import Fleet
 from trimtab.server.errors import RequestError, too_many
 from trimtab.server.limits import Limits
@@ -20,6 +21,21 @@ SOURCE = "~source"
 
 MOST_WAITING = 256
 """States that may wait for the disk before saving by the clock pauses."""
+
+
+ACTS = {
+    "alarms": "the guard saw harm, the source model predicts",
+    "rollbacks": "the guard went back to a blessed state",
+    "returns": "the guard trusts the adapted model again",
+}
+"""What a guard does, by the name of its count in a health record."""
+
+HEALTH = ("predicting", "accuracy", "source_accuracy", "harm", "evidence", "agreement", *ACTS)
+
+
+def shown(health: Health) -> dict[str, Any]:
+    """The part of a health record that is listed."""
+    return {name: getattr(health, name) for name in HEALTH}
 
 
 @dataclass(frozen=True)
@@ -68,6 +84,8 @@ class Streams:
         self.saving = saving or Saving()
         self.records: dict[str, Record] = {}
         self.totals = Counters()
+        self.acts = dict.fromkeys(ACTS, 0)
+        self.on_accuracy: Callable[[float, float], None] = lambda adapted, source: None
         self.on_event: Callable[[str, str], None] = lambda stream, what: None
         self.known: set[str] = set(store.streams()) if store else set()
         fleet.open(SOURCE, method="source")
@@ -87,9 +105,24 @@ class Streams:
             self._load(stream, adapter, record)
         record.learned_through = adapter.state.learned_through
         record.counters = asdict(adapter.counters)
+        self._watch(stream, adapter, record)
         self.records[stream] = record
         self.known.add(stream)
         return adapter
+
+    def _watch(self, stream: str, adapter: Adapter, record: Record) -> None:
+        """Keep the record's health as the guard sees it, and tell what the guard did."""
+
+        def looked(health: Health) -> None:
+            for name, what in ACTS.items():
+                times = getattr(health, name) - record.health.get(name, 0)
+                if times > 0:
+                    self.acts[name] += times
+                    self.on_event(stream, what)
+            record.health = shown(health)
+
+        record.health = shown(adapter.health)
+        adapter.on_health(looked)
 
     def _load(self, stream: str, adapter: Adapter, record: Record) -> None:
         assert self.store is not None
@@ -161,6 +194,16 @@ class Streams:
             if record.changed is not None:
                 self.save(stream)
 
+    def _tell_accuracy(self) -> None:
+        """Tell the mean of what guards estimate of their streams."""
+        looks = [r.health for r in self.records.values() if r.health.get("accuracy") is not None]
+        if looks:
+            adapted, source = (
+                sum(look[name] for look in looks) / len(looks)
+                for name in ("accuracy", "source_accuracy")
+            )
+            self.on_accuracy(adapted, source)
+
     def _is_due(self, record: Record, now: float) -> bool:
         if record.changed is None or now - record.changed <= self.saving.seconds:
             return False
@@ -169,6 +212,7 @@ class Streams:
     def tidy(self) -> None:
         """What time brings: states to save, streams that idle, streams to forget."""
         now = time.monotonic()
+        self._tell_accuracy()
         for stream, record in list(self.records.items()):
             if now - record.used > self.limits.idle_seconds:
                 self.park(stream)
