@@ -108,7 +108,7 @@ class Client:
             "binary_data_output": True,
         }
         parameters = {name: value for name, value in asked.items() if value is not None}
-        body, length = _encoded(np.asarray(samples), parameters)
+        body, length = encoded(np.asarray(samples), parameters)
         headers = {HEADER_LENGTH: str(length), "Content-Type": "application/octet-stream"}
         path = f"/v2/models/{self.model}/infer"
         return _decoded(self._send("POST", path, content=body, headers=headers))
@@ -156,6 +156,11 @@ class Client:
         """Throughput and latency of the last minutes, and what happened."""
         return self._json("GET", "/live")
 
+    def sample_shape(self) -> tuple[int, ...]:
+        """Shape of one sample that the model takes."""
+        metadata = self._json("GET", f"/v2/models/{self.model}")
+        return tuple(metadata["inputs"][0]["shape"][1:])
+
     def _path(self, *parts: str) -> str:
         return "/".join((f"/v2/models/{self.model}/streams", *parts))
 
@@ -186,7 +191,7 @@ def _said(response: httpx.Response) -> str:
         return response.text[:200]
 
 
-def _encoded(samples: np.ndarray[Any, Any], parameters: Mapping[str, Any]) -> tuple[bytes, int]:
+def encoded(samples: np.ndarray[Any, Any], parameters: Mapping[str, Any]) -> tuple[bytes, int]:
     """Body of a request with binary data, and how many bytes of it are JSON."""
     if samples.dtype not in _NAMES:
         samples = samples.astype(np.float32)

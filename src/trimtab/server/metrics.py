@@ -90,9 +90,8 @@ class _State(Collector):
             yield self._total(f"trimtab_{name}", f"{name.replace('_', ' ')} of all streams", value)
         for name, value in streams.acts.items():
             yield self._total(f"trimtab_guard_{name}", f"guards' {name}", value)
-        by_source = sum(
-            r.health.get("predicting") == "source" for r in list(streams.records.values())
-        )
+        healths = [record.health for record in list(streams.records.values())]
+        by_source = sum(health.get("predicting") == "source" for health in healths)
         yield self._gauge("trimtab_streams_fallen_back", "The source predicts", by_source)
         store = streams.store
         if store is not None:
