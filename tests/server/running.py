@@ -12,7 +12,7 @@ import uvicorn
 from torch import Tensor, nn
 
 import trimtab
-from trimtab.server.app import make_app
+from trimtab.server.app import make_server_app
 from trimtab.server.service import Service
 from trimtab.server.settings import Settings
 from trimtab.server.store import Store
@@ -45,7 +45,9 @@ def service(
 @contextmanager
 def running(served: Service) -> Iterator[str]:
     """The server's address while it runs; it drains and saves at the end."""
-    config = uvicorn.Config(make_app(served), port=0, log_config=None, access_log=False)
+    config = uvicorn.Config(
+        make_server_app(served), port=0, log_config=None, access_log=False, proxy_headers=False
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

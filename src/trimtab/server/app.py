@@ -1,20 +1,19 @@
 """HTTP (FastAPI): the Open Inference Protocol's endpoints, streams, metrics and the live page."""
 
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import numpy as np
 from fastapi import FastAPI, Request, Response
+from starlette.types import ASGIApp
 
 from trimtab.server import openapi
 from trimtab.server.access import check_model, owner_of
-from trimtab.server.body import read_body
 from trimtab.server.errors import RequestError
 from trimtab.server.eyes import add_eyes
+from trimtab.server.infer import InferFirst, infer
 from trimtab.server.middleware import Envelope, install_errors
-from trimtab.server.protocol import EXTENSIONS, HEADER_LENGTH, OUTPUTS, answer, parse
+from trimtab.server.protocol import EXTENSIONS, OUTPUTS
 from trimtab.server.service import Service
 from trimtab.server.stream_routes import add_stream_routes
 from trimtab.version import __version__
@@ -22,8 +21,13 @@ from trimtab.version import __version__
 MODEL = "/v2/models/{model}"
 
 
+def make_server_app(service: Service) -> ASGIApp:
+    """What a server runs: the application behind the short way to inference."""
+    return Envelope(InferFirst(make_app(service), service))
+
+
 def make_app(service: Service) -> FastAPI:
-    """The application of one served model."""
+    """The application of one served model, with its OpenAPI description."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -42,7 +46,6 @@ def make_app(service: Service) -> FastAPI:
     _add_protocol(app, service)
     add_stream_routes(app, service)
     add_eyes(app, service)
-    app.add_middleware(Envelope)
     return app
 
 
@@ -78,8 +81,8 @@ def _add_protocol(app: FastAPI, service: Service) -> None:
         check_model(service, model)
         return {"name": model, "ready": (await ready())["ready"]}
 
-    async def infer(model: str, request: Request) -> Response:
-        return await _infer(service, model, request)
+    async def infer_described(model: str, request: Request) -> Response:
+        return await infer(service, model, request)
 
     for path in (MODEL, MODEL + "/versions/1"):
         primary = path == MODEL  # the same again, as clients spell it that name a version
@@ -99,35 +102,8 @@ def _add_protocol(app: FastAPI, service: Service) -> None:
             openapi_extra=openapi.infer_request(settings),
             response_class=Response,
             include_in_schema=primary,
-        )(infer)
+        )(infer_described)
 
 
 def _tensor(name: str, shape: list[int]) -> dict[str, Any]:
     return {"name": name, "datatype": "FP32", "shape": shape}
-
-
-async def _infer(service: Service, model: str, request: Request) -> Response:
-    """Read, check, compute, answer; and count whatever comes of it."""
-    began, samples, status, repeated = time.monotonic(), 0, 500, False
-    try:
-        check_model(service, model)
-        owner = owner_of(service, request)
-        body = await read_body(request, service.settings.limits)
-        asked = parse(body, request.headers.get(HEADER_LENGTH))
-        owner.check(service.stream_of(asked))
-        request.state.stream = service.stream_of(asked)
-        samples = len(asked.inputs)
-        outcome = await service.infer(asked)
-        repeated = "repeated" in outcome.parameters and bool(outcome.parameters["repeated"])
-        content, headers = answer(
-            model, asked, outcome.value.numpy().astype(np.float32), outcome.parameters
-        )
-        status = 200
-        return Response(content, headers=headers)
-    except RequestError as error:
-        status = error.status
-        raise
-    finally:
-        seconds = time.monotonic() - began
-        service.metrics.answered(status, seconds, repeated)
-        service.live.answered(samples, seconds, status >= 400)

@@ -36,16 +36,17 @@ def run(args: argparse.Namespace) -> int:
         return serve_forever(
             options_of(args), args.replicas, address=args.ray, host=args.host, port=args.port
         )
-    from trimtab.server.app import make_app
+    from trimtab.server.app import make_server_app
     from trimtab.server.building import make_service
 
     service = make_service(options_of(args))
     config = uvicorn.Config(
-        make_app(service),
+        make_server_app(service),
         host=args.host,
         port=args.port,
         log_config=None,
         access_log=False,
+        proxy_headers=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
     if args.host not in ("127.0.0.1", "::1", "localhost") and not args.tokens:

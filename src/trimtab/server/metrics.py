@@ -23,8 +23,11 @@ class Metrics:
         self.registry = CollectorRegistry()
         self._labels = {"model": model, "method": method}
         self._success = self._counter("model_infer_request_success", "Requests answered")
-        self._failure = self._counter(
-            "model_infer_request_failure", "Requests refused or failed, by status", "reason"
+        self._failure = Counter(
+            "model_infer_request_failure",
+            "Requests refused or failed, by status",
+            (*self._labels, "reason"),
+            registry=self.registry,
         )
         self._duration = self._histogram(
             "rest_server_requests_duration_seconds", "From request to answer", LATENCIES
@@ -49,28 +52,30 @@ class Metrics:
     def answered(self, status: int, seconds: float, repeated: bool) -> None:
         """Count an answer to a request for predictions."""
         if status < 400:
-            self._success.labels(**self._labels).inc()
+            self._success.inc()
         else:
             self._failure.labels(**self._labels, reason=str(status)).inc()
-        self._duration.labels(**self._labels).observe(seconds)
+        self._duration.observe(seconds)
         if repeated:
-            self._repeated.labels(**self._labels).inc()
+            self._repeated.inc()
 
     def computed(self, done: Round) -> None:
         """Count a fleet step."""
-        self._round_seconds.labels(**self._labels).observe(done.seconds)
-        self._round_samples.labels(**self._labels).observe(done.samples)
-        self._queue_seconds.labels(**self._labels).observe(done.waited)
+        self._round_seconds.observe(done.seconds)
+        self._round_samples.observe(done.samples)
+        self._queue_seconds.observe(done.waited)
 
     def text(self) -> bytes:
         """All of it in Prometheus' text format."""
         return generate_latest(self.registry)
 
-    def _counter(self, name: str, what: str, *more: str) -> Counter:
-        return Counter(name, what, (*self._labels, *more), registry=self.registry)
+    def _counter(self, name: str, what: str) -> Counter:
+        made = Counter(name, what, (*self._labels,), registry=self.registry)
+        return made.labels(**self._labels)
 
     def _histogram(self, name: str, what: str, buckets: tuple[float, ...]) -> Histogram:
-        return Histogram(name, what, (*self._labels,), buckets=buckets, registry=self.registry)
+        made = Histogram(name, what, (*self._labels,), buckets=buckets, registry=self.registry)
+        return made.labels(**self._labels)
 
 
 class _State(Collector):

@@ -21,6 +21,9 @@ log = logging.getLogger("trimtab.server")
 
 TIDY_SECONDS = 1.0
 
+LATEST = 4
+"""Rounds whose streams are expected to send again soon."""
+
 
 class Item(NamedTuple):
     """A request that waits, and who waits for it."""
@@ -44,10 +47,14 @@ class Rounds:
     """Gathers requests and computes them, round by round, in a thread.
 
     A round takes the first waiting request of each stream, so the order within a stream is kept.
+    It begins once half of the streams of the latest rounds have sent something, so that one half
+    is read and answered while the other is computed, and a client alone never waits; or after
+    ``max_delay_seconds`` and half of a round's time.
 
     Args:
         max_batch: Most samples in a round; a larger request is a round of its own.
-        max_delay_seconds: How long the first request waits for others.
+        max_delay_seconds: How long the first request waits for others, beside half of the time
+            that computing a round takes.
         on_round: Told of each round, in the computing thread.
     """
 
@@ -65,7 +72,9 @@ class Rounds:
         self._on_round = on_round
         self._waiting: dict[str | None, deque[Item]] = {}
         self._first_samples = 0
-        self._seconds_per_sample = 0.0
+        self._seconds_per_sample = self._round_seconds = 0.0
+        self._latest: deque[set[str | None]] = deque(maxlen=LATEST)
+        self._expected = 0
         self._wake = threading.Condition()
         self._draining = False
         self._thread: threading.Thread | None = None
@@ -113,7 +122,8 @@ class Rounds:
                 self._waiting[item.task.stream] = deque()
                 self._first_samples += samples
             self._waiting[item.task.stream].append(item)
-            self._wake.notify()
+            if len(self._waiting) == 1 or self._is_full():
+                self._wake.notify()
 
     # ---------------------------------------------------------------- the computing thread's side
 
@@ -146,11 +156,13 @@ class Rounds:
             return self._chosen()
 
     def _is_full(self) -> bool:
-        return self._draining or self._first_samples >= self.max_batch
+        enough = 0 < self._expected <= 2 * len(self._waiting)
+        return self._draining or enough or self._first_samples >= self.max_batch
 
     def _patience(self) -> float:
         oldest = min(queue[0].arrived for queue in self._waiting.values())
-        return max(0.0, oldest + self.max_delay_seconds - time.monotonic())
+        delay = self.max_delay_seconds + self._round_seconds / 2
+        return max(0.0, oldest + delay - time.monotonic())
 
     def _chosen(self) -> list[Item]:
         """First come, first served: of each stream one, for the source model as many as fit."""
@@ -208,6 +220,9 @@ class Rounds:
         seconds = time.monotonic() - began
         recent = seconds / samples
         self._seconds_per_sample += 0.1 * (recent - self._seconds_per_sample)
+        self._round_seconds += 0.1 * (seconds - self._round_seconds)
+        self._latest.append({item.task.stream for item in items})
+        self._expected = len(set().union(*self._latest))
         waited = began - min(item.arrived for item in items)
         self._on_round(Round(samples, len(items), waited, seconds))
 

@@ -36,20 +36,30 @@ async def drive(
     most_requests: int,
     most_seconds: float,
     token: str | None = None,
+    lanes: list[Iterator[Message]] | None = None,
 ) -> Outcome:
-    """Send until so many requests or seconds are used up, whichever comes first."""
+    """Send until so many requests or seconds are used up, whichever comes first.
+
+    Args:
+        lanes: What earlier calls have begun to send; None begins anew.
+    """
     outcome = Outcome()
+    lanes = lanes or new_lanes(traffic, shape)
     began = time.monotonic()
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     left = [most_requests]
     limits = httpx.Limits(max_connections=traffic.streams)
     async with httpx.AsyncClient(base_url=url, headers=headers, limits=limits, timeout=60) as http:
-        run = secrets.token_hex(3)
         sender = _Sender(http, f"/v2/models/{model}/infer", outcome, began, traffic.samples)
-        lanes = [lane(traffic, place, shape, run) for place in range(traffic.streams)]
         await asyncio.gather(*(sender.follow(one, left, most_seconds) for one in lanes))
     outcome.seconds = time.monotonic() - began
     return outcome
+
+
+def new_lanes(traffic: Traffic, shape: tuple[int, ...]) -> list[Iterator[Message]]:
+    """Each connection's requests, of streams that no other run has."""
+    run = secrets.token_hex(3)
+    return [lane(traffic, place, shape, run) for place in range(traffic.streams)]
 
 
 class _Sender:
