@@ -21,13 +21,14 @@ import time
 from pathlib import Path
 
 import httpx
+import numpy as np
 import torch
 
 import trimtab
 from trimtab import models
+from trimtab.server.client import encoded
 from trimtab.server.live import percentile
-from trimtab.server.load.drive import drive, new_lanes
-from trimtab.server.load.traffic import Traffic
+from trimtab.server.protocol import HEADER_LENGTH
 
 TICK = os.sysconf("SC_CLK_TCK")
 
@@ -62,6 +63,50 @@ def start(args: argparse.Namespace, store: str, port: int) -> subprocess.Popen[b
     raise RuntimeError("the server did not start")
 
 
+class Load:
+    """Single samples of ``streams`` streams, ``depth`` requests of each under way at a time.
+
+    Written on bare sockets: a client that costs much would be what is measured.
+    """
+
+    def __init__(self, args: argparse.Namespace, port: int) -> None:
+        self.port, self.depth = port, args.depth
+        self.requests = [self._request(args, place) for place in range(args.streams)]
+        self.latencies: list[float] = []
+
+    def _request(self, args: argparse.Namespace, place: int) -> bytes:
+        sample = np.random.default_rng(place).random((1, 3, 32, 32), np.float32)
+        parameters = {"sequence_id": f"cam-{place}", "binary_data_output": True}
+        body, length = encoded(sample, parameters)
+        head = (
+            f"POST /v2/models/{args.model}/infer HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            f"{HEADER_LENGTH}: {length}\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        return head.encode() + body
+
+    async def send(self, each: int) -> None:
+        """``each`` requests of every stream."""
+        await asyncio.gather(
+            *(
+                self._follow(request, each // self.depth)
+                for request in self.requests
+                for _ in range(self.depth)
+            )
+        )
+
+    async def _follow(self, request: bytes, times: int) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        for _ in range(times):
+            began = time.monotonic()
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200"), head
+            length = head.lower().split(b"\r\ncontent-length:")[1].split(b"\r\n")[0]
+            await reader.readexactly(int(length))
+            self.latencies.append(time.monotonic() - began)
+        writer.close()
+
+
 class Bare:
     """The same fleet without a server, stepping ``at_once`` streams of single samples."""
 
@@ -84,6 +129,18 @@ class Bare:
         return (time.process_time() - began) / len(self.names)
 
 
+def round_size(port: int) -> float:
+    """Samples in a fleet step, on average."""
+    text = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+    values = [
+        float(line.rsplit(" ", 1)[1])
+        for name in ("sum", "count")
+        for line in text.splitlines()
+        if line.startswith(f"trimtab_round_samples_{name}")
+    ]
+    return round(values[0] / values[1], 1)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="cifar10_resnet20_gn")
@@ -94,35 +151,30 @@ def main() -> None:
     parser.add_argument("--max-batch", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=6, help="turns of server and bare fleet")
     parser.add_argument("--per-round", type=int, default=8, help="requests a stream and turn")
+    parser.add_argument("--depth", type=int, default=1, help="requests of a stream under way")
     parser.add_argument("--store", action="store_true", help="serve with checkpoints")
     args = parser.parse_args()
     bare = Bare(args)
     port = free_port()
     served: list[float] = []
     alone: list[float] = []
-    latencies: list[float] = []
+    load = Load(args, port)
     with tempfile.TemporaryDirectory() as store:
         process = start(args, store, port)
         try:
-            traffic = Traffic(args.streams, life=10**6, hostile=0.0)
-            lanes = new_lanes(traffic, (3, 32, 32))
-            requests = args.streams * args.per_round
-            for turn in range(args.rounds + 1):
+            asyncio.run(load.send(args.depth))  # opens the streams
+            load.latencies.clear()
+            for _ in range(args.rounds):
                 before = processor_seconds(process.pid)
-                outcome = asyncio.run(
-                    drive(
-                        f"http://127.0.0.1:{port}", args.model, (3, 32, 32), traffic,
-                        most_requests=requests, most_seconds=120, lanes=lanes,
-                    )
-                )  # fmt: skip
-                spent = (processor_seconds(process.pid) - before) / outcome.samples
-                if turn:  # the first opens the streams
-                    served.append(spent)
-                    latencies += outcome.latencies
-                    alone.append(statistics.mean(bare.step() for _ in range(args.per_round)))
+                asyncio.run(load.send(args.per_round))
+                spent = processor_seconds(process.pid) - before
+                served.append(spent / (args.streams * args.per_round))
+                alone.append(statistics.mean(bare.step() for _ in range(args.per_round)))
+            rounds = round_size(port)
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(60)
+    latencies = load.latencies
     ratio = statistics.median(a / s for a, s in zip(alone, served, strict=True))
     middle, late = percentile(latencies, 50), percentile(latencies, 99)
     print(
@@ -132,6 +184,7 @@ def main() -> None:
                 "bare_ms_per_sample": round(1000 * statistics.median(alone), 3),
                 "served_ms_per_sample": round(1000 * statistics.median(served), 3),
                 "throughput_of_bare": round(ratio, 3),
+                "samples_in_a_round": rounds,
                 "latency_ms_median": round(1000 * middle, 1),
                 "latency_ms_p99": round(1000 * late, 1),
                 "p99_over_median": round(late / middle, 2),
