@@ -2,7 +2,8 @@
 
 import time
 from collections import deque
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import httpx
 import numpy as np
@@ -12,6 +13,8 @@ from trimtab.server.client import Answer, Client, ServerError
 
 PAUSE_SECONDS = 0.2
 MOST_KEPT = 4096
+
+Result = TypeVar("Result")
 
 
 class Sent(NamedTuple):
@@ -28,35 +31,45 @@ class Follower:
 
     Args:
         patience: Seconds to wait for a server that does not answer.
+
+    Attributes:
+        durable_through: Number of the last request that the server has called durable.
     """
 
     def __init__(self, client: Client, stream: str, *, patience: float = 60.0) -> None:
         self.client, self.stream, self.patience = client, stream, patience
         self._kept: deque[Sent] = deque(maxlen=MOST_KEPT)
-        self._last = self._learned_through() or 0
+        self._last = self._patiently(self._learned_through) or 0
+        self.durable_through = self._last
 
     def __call__(self, samples: ArrayLike) -> "np.ndarray[Any, Any]":
         """Logits of the next batch of the stream, (batch, classes)."""
         self._kept.append(Sent(self._last + 1, np.asarray(samples)))
-        answer = self._delivered(self._kept[-1])
+        answer = self._patiently(lambda: self._delivered(self._kept[-1]))
         self._last += 1
         self._drop(answer.durable_through)
         return answer.logits
 
-    def _delivered(self, sent: Sent) -> Answer:
-        """Send one request until it is answered; before it, those that got lost."""
+    def _patiently(self, do: Callable[[], Result]) -> Result:
+        """What ``do()`` returns, tried again while the server does not answer."""
         until = time.monotonic() + self.patience
         while True:
             try:
-                return self._send(sent)
-            except ServerError as error:
-                if error.status != 409:
-                    raise
-                self._send_lost_ones(sent.number)
+                return do()
             except httpx.TransportError:
                 if time.monotonic() > until:
                     raise
                 time.sleep(PAUSE_SECONDS)
+
+    def _delivered(self, sent: Sent) -> Answer:
+        """The answer to a request; before it, those that got lost are sent again."""
+        try:
+            return self._send(sent)
+        except ServerError as error:
+            if error.status != 409:
+                raise
+        self._send_lost_ones(sent.number)
+        return self._send(sent)
 
     def _send(self, sent: Sent) -> Answer:
         number = sent.number
@@ -81,7 +94,6 @@ class Follower:
         return found
 
     def _drop(self, durable_through: int | None) -> None:
-        while self._kept and durable_through is not None:
-            if self._kept[0].number > durable_through:
-                return
+        self.durable_through = max(self.durable_through, durable_through or 0)
+        while self._kept and self._kept[0].number <= self.durable_through:
             self._kept.popleft()

@@ -80,6 +80,16 @@ def parse(body: bytes, header_length: str | None) -> InferRequest:
     )
 
 
+def stream_in(body: bytes, header_length: str | None) -> str | None:
+    """The stream that a body is for, as far as it can be read; whatever is wrong is seen later."""
+    try:
+        head, _ = _split(body, header_length)
+        parameters = _object(_object(_json(head), "a request").get("parameters", {}), "parameters")
+        return _stream(parameters.get("sequence_id"))
+    except RequestError:
+        return None
+
+
 def _split(body: bytes, header_length: str | None) -> tuple[memoryview, memoryview]:
     """The JSON, and the raw tensors behind it."""
     view = memoryview(body)

@@ -90,11 +90,15 @@ class Rounds:
 
     async def drain(self) -> None:
         """Compute what waits, save every stream, and end."""
+        await asyncio.to_thread(self.finish)
+
+    def finish(self) -> None:
+        """The same for callers that may block."""
         with self._wake:
             self._draining = True
             self._wake.notify()
         assert self._thread is not None
-        await asyncio.to_thread(self._thread.join)
+        self._thread.join()
 
     async def do(self, task: Work | Errand) -> Outcome:
         """What comes of a task in its turn; ``RequestError`` where there are too many."""

@@ -1,5 +1,6 @@
 """One served model: its streams, the rounds that compute them, and what watches both."""
 
+import asyncio
 import time
 from typing import Any
 
@@ -53,8 +54,12 @@ class Service:
 
     async def stop(self) -> None:
         """Compute what waits, and save every stream."""
+        await asyncio.to_thread(self.finish)
+
+    def finish(self) -> None:
+        """The same for callers that may block."""
         self.is_ready = False
-        await self.rounds.drain()
+        self.rounds.finish()
         if self.streams.store is not None:
             self.streams.store.close()
 
