@@ -138,7 +138,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--streams", type=int, default=6)
     parser.add_argument("--max-batch", type=int, default=1)
-    parser.add_argument("--life", type=float, default=3.0, help="most seconds of load in a life")
+    parser.add_argument("--life", type=int, default=40, help="most requests answered in a life")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
@@ -168,7 +168,8 @@ def main() -> None:
             if not kills:
                 for sender in senders:
                     sender.start()
-            time.sleep(draw.uniform(0.0, args.life))
+            live(senders, draw.randint(0, args.life))
+            time.sleep(draw.uniform(0.0, 0.1))
             os.kill(server, signal.SIGKILL)
             orders.recv()
             kills += 1
@@ -191,6 +192,14 @@ def main() -> None:
         }
         print(json.dumps(result))
         os._exit(0)  # senders still wait for a server
+
+
+def live(senders: list[Sender], requests: int) -> None:
+    """Wait until so many requests were answered; not for ever."""
+    enough = sum(sender.sent for sender in senders) + requests
+    until = time.monotonic() + 60
+    while sum(sender.sent for sender in senders) < enough and time.monotonic() < until:
+        time.sleep(0.005)
 
 
 def ready(url: str) -> None:
