@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from trimtab.core.method import Method
     from trimtab.core.saved import read_manifest
     from trimtab.demo import load_demo
-    from trimtab.fleets.api import fleet
+    from trimtab.fleets.api import fleet, load_fleet
     from trimtab.fleets.fleet import Fleet, StreamError
     from trimtab.methods import COMPONENTS, METHODS, build
     from trimtab.server.client import Client
@@ -36,6 +36,7 @@ _HOMES = {
     "fleet": "trimtab.fleets.api",
     "in_norm_layers": "trimtab.core.backbone",
     "load_demo": "trimtab.demo",
+    "load_fleet": "trimtab.fleets.api",
     "read_manifest": "trimtab.core.saved",
 }
 
@@ -57,6 +58,7 @@ __all__ = [
     "fleet",
     "in_norm_layers",
     "load_demo",
+    "load_fleet",
     "read_manifest",
 ]
 

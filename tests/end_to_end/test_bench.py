@@ -1,5 +1,6 @@
 """A suite that is killed, resumed, spread over processes: always the same results."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -57,7 +58,8 @@ def test_a_killed_suite_goes_on_and_ends_like_an_uninterrupted_one(tmp_path: Pat
 
 def test_a_failed_run_is_recorded_and_does_not_stop_the_others(tmp_path: Path) -> None:
     suite = write_suite(tmp_path)
-    suite.write_text(suite.read_text().replace('"tent"', '"tentt"'))
+    nowhere = "single(domain='nowhere')"
+    suite.write_text(suite.read_text().replace('["continual", "mixed"]', f'["mixed", "{nowhere}"]'))
     done = subprocess.run(
         command(suite, tmp_path / "store", "--workers", "1", "--set", "seed=0"),
         capture_output=True,
@@ -66,9 +68,38 @@ def test_a_failed_run_is_recorded_and_does_not_stop_the_others(tmp_path: Path) -
         timeout=300,
     )
     assert done.returncode == 1
-    assert "did you mean 'tent'" in done.stdout
+    assert "unknown domain 'nowhere'" in done.stdout
     statuses = [result.status for result in RunStore(tmp_path / "store")]
-    assert sorted(statuses) == ["done"] * 4 + ["failed"] * 2
+    assert sorted(statuses) == ["done"] * 3 + ["failed"] * 3
+
+
+def test_a_killed_worker_is_marked_and_the_others_go_on(tmp_path: Path) -> None:
+    suite, store = write_suite(tmp_path), tmp_path / "store"
+    process = subprocess.Popen(
+        command(suite, store, "--workers", "2"), stdout=subprocess.PIPE, text=True
+    )
+    claims = store / "claims"
+    while not (claims.is_dir() and any(held(path) for path in claims.iterdir())):
+        time.sleep(0.02)
+        assert process.poll() is None, "the suite ended before a worker could be killed"
+    os.kill(next(pid for path in claims.iterdir() for pid in held(path)), signal.SIGKILL)
+    shown, _ = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert "its process was killed before the run was done" in shown
+    results = list(RunStore(store))
+    assert sorted(result.status for result in results) == ["done"] * 11 + ["failed"]
+    subprocess.run(command(suite, store, "--workers", "1"), check=True, timeout=300)
+    assert all(result.status == "done" for result in RunStore(store))
+
+
+def held(path: Path) -> list[int]:
+    """Processes that have the file open."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if link.readlink() == path:
+                found.append(int(link.parts[2]))
+    return found
 
 
 def test_processes_and_a_ray_cluster_give_the_results_of_one_process(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_tables_and_plots_are_there_and_the_page_never_scrolls_sideways(visit: V
 
 def test_a_cell_shows_the_command_of_each_of_its_runs(visit: Visit) -> None:
     page = visit.page
-    page.locator("#table div:not([hidden]) tr", has_text="roid").locator("a").first.click()
+    page.locator("#table div:not([hidden]) tr", has_text="ROID").locator("a").first.click()
     shown = page.locator("dialog[open]")
     command = shown.locator("code").first
     assert command.is_visible()

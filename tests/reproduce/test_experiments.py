@@ -10,7 +10,7 @@ import pytest
 from trimtab import reproduce
 from trimtab.bench.store import RunStore
 from trimtab.cli.main import main
-from trimtab.reproduce.conduct import all_runs, all_studies, findings
+from trimtab.reproduce.execution import all_runs, all_studies, findings
 from trimtab.reproduce.setup import Setup, setup_for, small
 
 NETWORKS = ("fashion_resnet20_bn", "fashion_resnet20_gn")
@@ -36,7 +36,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("experiments")  # which share a store, and so runs
-@pytest.mark.parametrize("name", [*reproduce.NAMES, *reproduce.OWN])
+@pytest.mark.parametrize("name", reproduce.EXPERIMENTS)
 def test_an_experiment_runs_makes_its_page_and_is_not_done_twice(
     name: str, store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,7 +59,7 @@ def test_an_experiment_runs_makes_its_page_and_is_not_done_twice(
     assert {path: path.stat().st_mtime_ns for path in store.glob("*/*.json")} == kept
 
 
-@pytest.mark.parametrize("name", [*reproduce.NAMES, *reproduce.OWN])
+@pytest.mark.parametrize("name", reproduce.EXPERIMENTS)
 def test_an_experiment_that_was_not_run_says_that_nothing_was_checked(
     name: str, tmp_path: Path
 ) -> None:

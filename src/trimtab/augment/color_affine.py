@@ -12,6 +12,7 @@ from torch.nn.functional import affine_grid, conv2d, grid_sample
 
 from trimtab.augment.colors import COLOR_CHANGES, grey, shift_hue
 from trimtab.augment.draw_first import DrawFirst
+from trimtab.augment.normalization import present as normalization_in_force
 
 __all__ = [
     "Augment",
@@ -69,8 +70,7 @@ class ColorAffineFlip(DrawFirst["AffineDraw"]):
         if len(shape) != 4:
             raise ValueError(
                 "this augmentation takes images of shape (batch, channels, height, width), got "
-                f"{tuple(shape)}; pass augment= with one of your own, "
-                "or consistency=False to roid"
+                f"{tuple(shape)}; pass augment= with one of your own"
             )
         names = [COLORS[index] for index in torch.randperm(5, generator=generator).tolist()]
         colors = [(name, uniform(getattr(self, name), generator)) for name in names]
@@ -167,10 +167,21 @@ class ColorAffineBlurNoise(ColorAffineFlip):
 
 
 def augmented(augment: Augment, inputs: Tensor, generator: torch.Generator) -> Tensor:
-    """What an augmentation makes of a batch; one that takes a generator gets this one."""
-    if "generator" in inspect.signature(augment).parameters:
-        return augment(inputs, generator=generator)
-    return augment(inputs)
+    """What an augmentation makes of a batch; one that takes a generator gets this one.
+
+    It sees pixels in [0, 1] where the stream's normalisation is known, and inputs as they are
+    where it is not.
+    """
+    draws = {"generator": generator} if _takes_generator(augment) else {}
+    normalization = normalization_in_force()
+    if normalization is None:
+        return augment(inputs, **draws)
+    altered = augment(normalization.to_pixels(inputs), **draws)
+    return normalization.from_pixels(altered).to(inputs.dtype)
+
+
+def _takes_generator(augment: Augment) -> bool:
+    return "generator" in inspect.signature(augment).parameters
 
 
 def mirrored(images: Tensor) -> Tensor:

@@ -103,7 +103,8 @@ class AdaptiveNorm(OutputRule, NormRule):
             plain, shown = step.logits[:samples], witness
             batch, stored = (plain, shown) if is_open else (shown, plain)
             ratio = _entropy(batch) / _entropy(stored).clamp(min=1e-6)
-            memory["entropy_ratio"].lerp_(ratio.clamp(0.25, 4.0), 0.5)
+            ratio = ratio.clamp(0.25, 4.0).to(memory["entropy_ratio"])
+            memory["entropy_ratio"].lerp_(ratio, 0.5)
         if not is_open:
             self._count(logits, memory)
         elif coverage(logits.argmax(1), logits.shape[1]) < CLOSES:  # the prior found few classes

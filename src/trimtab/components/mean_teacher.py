@@ -9,14 +9,14 @@ from torch import Tensor
 from trimtab.augment import Augment, ColorAffineBlurNoise, augmented
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Objective, OutputRule, ParameterRule, Start, Step
-from trimtab.core.optimizer import is_small
-from trimtab.core.ranges import check_shares
+from trimtab.core.ranges import check_not_negative, check_shares
 from trimtab.functional import (
     cross_entropy,
     full_copy,
     move_towards,
     symmetric_cross_entropy,
 )
+from trimtab.image_size import is_small
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,7 @@ class MeanTeacher(Objective, ParameterRule, OutputRule):
 
     def __post_init__(self) -> None:
         check_shares(self, "momentum")
-        if self.views_of_teacher < 0:
-            raise ValueError(f"views_of_teacher must be 0 or more, got {self.views_of_teacher}")
+        check_not_negative(self, "views_of_teacher")
         if self.returns not in ("teacher", "sum"):
             raise ValueError(f"returns must be 'teacher' or 'sum', got {self.returns!r}")
 

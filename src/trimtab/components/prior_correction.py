@@ -7,7 +7,7 @@ from torch import Tensor
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import OutputRule, Step
-from trimtab.core.ranges import check_positive
+from trimtab.core.ranges import check_not_negative, check_positive
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,7 @@ class PriorCorrection(OutputRule):
         if self.form not in ("logits", "posterior"):
             raise ValueError(f"form must be 'logits' or 'posterior', got {self.form!r}")
         check_positive(self, "temperature")
-        if self.iterations < 0:
-            raise ValueError(f"iterations must be 0 or more, got {self.iterations}")
+        check_not_negative(self, "iterations")
 
     def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
         # Recent predictions are those before any output rule; the rows of this step are last.

@@ -6,6 +6,7 @@ import copy
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,6 +20,7 @@ from trimtab.core.beginning import Beginnings
 from trimtab.core.guard import Guard, chosen
 from trimtab.core.observed import Observed
 from trimtab.core.pace import Pace
+from trimtab.core.party import Batch, Party
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.plausible import merged
 from trimtab.core.state import StreamState
@@ -48,6 +50,7 @@ class Adapter(Observed):
         budget: Most passes a sample on average, in multiples of a plain forward: learn on as
             many batches as it allows. A pass backward counts as two forward.
         passes: Who makes the passes through the network; by default this stream alone.
+        party: Which processes take each call together; by default this one alone.
         guard: Whether adapted predictions are compared with the source model's now and then, and
             what follows where they are worse; True for a Guard with nothing set.
     """
@@ -63,6 +66,7 @@ class Adapter(Observed):
         adapt_every: int = 1,
         budget: float | None = None,
         passes: Passes | None = None,
+        party: Party | None = None,
         guard: bool | Guard | None = None,
     ) -> None:
         if micro_batch is not None and micro_batch < 1:
@@ -72,9 +76,13 @@ class Adapter(Observed):
         self.method = method
         self.micro_batch = micro_batch
         self.passes = passes or Alone(backbone)
+        self.party = party or Party()
         self.learns = method.learns
         self.source: Tensors = method.source_params(backbone) if self.learns else {}
         self.guard = chosen(method.guarded if guard is None else guard)
+        self._attempt = partial(
+            Attempt, backbone, method, self.passes, self.source, micro_batch
+        )  # knows nothing of the adapter, so that this one's memory is freed with it
         self._beginnings = self._new_beginnings()
         with torch.inference_mode(False):
             self.state = self._beginnings.at_the_source(
@@ -86,26 +94,32 @@ class Adapter(Observed):
     def __call__(self, inputs: Tensor) -> Tensor:
         """Logits of a batch, shape (batch, classes); learn from it where the method learns."""
         with self.lock, torch.inference_mode(False):
-            inputs = self._admit(inputs)
-            begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
-            with self._clean(begun):
-                state, logits = self._step(begun, inputs)
+            with self.party.agreeing("a call", self.state):
+                inputs, own = self._admit(inputs)
+                begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
+                with self._clean(begun):
+                    state, logits = self._step(begun, inputs)
             self.commit(state)
-            return logits
+            return logits[own]
 
     def predict(self, inputs: Tensor) -> Tensor:
         """The logits that a call would return now, learning nothing and changing nothing."""
         with self.lock, torch.inference_mode(False), torch.no_grad():
-            inputs = self._admit(inputs)
-            begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
-            attempt = self._attempt(begun, self._beginnings.latest)
-            with self._clean(begun):
-                refused, _ = begun.shown.judge(inputs)
-                if refused is None:
-                    return self._foreseen(begun, inputs)
-                honest = inputs[~refused]
-                logits = [self._foreseen(begun, honest)] if len(honest) else []
-                return merged(refused, logits, attempt.by_the_source(inputs[refused]))
+            with self.party.agreeing("a prediction", self.state):
+                inputs, own = self._admit(inputs)
+                begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
+                with self._clean(begun):
+                    logits = self._foreseen(begun, inputs)
+            return logits[own]
+
+    def _foreseen(self, begun: StreamState, inputs: Tensor) -> Tensor:
+        attempt = self._attempt(begun, self._beginnings.latest)
+        refused, _ = begun.shown.judge(inputs)
+        if refused is None:
+            return self._honestly(begun, inputs)
+        honest = inputs[~refused]
+        logits = [self._honestly(begun, honest)] if len(honest) else []
+        return merged(refused, logits, attempt.by_the_source(inputs[refused]))
 
     def begin(self, sample_shape: tuple[int, ...]) -> None:
         """Prepare for samples of this shape, as the first batch would."""
@@ -113,11 +127,16 @@ class Adapter(Observed):
             known = self.state.sample_shape
             if known not in (None, tuple(sample_shape)):
                 raise ValueError(f"this stream has samples of shape {known}, got {sample_shape}")
-            self.state = self._beginnings.begun(self.state, tuple(sample_shape))
+            with self.party.agreeing(f"a beginning with {sample_shape}", self.state):
+                begun = self._beginnings.begun(self.state, tuple(sample_shape))
+            self.state = begun
 
-    def _admit(self, inputs: Tensor) -> Tensor:
-        input_rules.check(inputs, self.backbone, self.state.sample_shape)
-        return inputs.clone() if inputs.is_inference() else inputs.detach()
+    def _admit(self, inputs: Tensor) -> Batch:
+        empty = self.party.takes_empty_batches
+        input_rules.check(inputs, self.backbone, self.state.sample_shape, empty=empty)
+        if self.state.sample_shape is None and len(inputs):
+            input_rules.check_first(inputs, self.backbone, self.method.augments)
+        return self.party.joined(inputs.clone() if inputs.is_inference() else inputs.detach())
 
     @contextmanager
     def _clean(self, begun: StreamState) -> Iterator[None]:
@@ -149,16 +168,14 @@ class Adapter(Observed):
         state, logits = self._watch(self.guard).step(state, inputs)
         return state, [logits]
 
-    def _foreseen(self, begun: StreamState, inputs: Tensor) -> Tensor:
+    def _honestly(self, begun: StreamState, inputs: Tensor) -> Tensor:
+        """What a call would return for honest samples."""
         if self.guard is not None:
             return self._watch(self.guard).foresee(begun, inputs)
         return self._attempt(begun, self._beginnings.latest).soundly(inputs, foresee=True)
 
     def _watch(self, guard: Guard) -> Watch:
-        def attempt(state: StreamState) -> Attempt:
-            return self._attempt(state, self._beginnings.latest)
-
-        return Watch(guard, attempt, self._learned)
+        return Watch(guard, partial(self._attempt, first=self._beginnings.latest), self._learned)
 
     def _learned(self, state: StreamState, inputs: Tensor) -> tuple[StreamState, list[Tensor]]:
         """Learn from samples, cut where a window fills up, however they are batched."""
@@ -170,16 +187,14 @@ class Adapter(Observed):
             state, inputs = attempt.state, inputs[len(logits[-1]) :]
         return state, logits
 
-    def _attempt(self, origin: StreamState, first: StreamState | None = None) -> Attempt:
-        fixed = self.backbone, self.method, self.passes, self.source, self.micro_batch
-        return Attempt(*fixed, origin, first)
-
     # ---------------------------------------------------------------- stopping and going on
 
     def reset(self) -> None:
         """Forget the stream: source weights, first memory, first random state."""
         with self.lock, torch.inference_mode(False):
-            self.state = self._beginnings.again(self.state)
+            with self.party.agreeing("a reset", self.state):
+                fresh = self._beginnings.again(self.state)
+            self.state = fresh
 
     def clone(self) -> Adapter:
         """An independent stream on the same backbone, which goes on from here by itself."""
@@ -205,15 +220,18 @@ class Adapter(Observed):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where ``state`` was taken; refused, whole, when anything about it is wrong."""
         with self.lock, torch.inference_mode(False):
-            captured.refuse_strangers(self.identity, state)
-            seed, shape = captured.seed_and_shape(state)
-            if shape is None:
-                first = self._beginnings.at_the_source(seed, self.state.window, self.state.pace)
-            else:
-                first = self._beginnings.like(self.state, shape, seed)
-            self.state = captured.restored(
-                state, first, self.method, self.backbone.num_classes or 0
-            )
+            with self.party.agreeing("a load"):
+                restored = self._restored(state)
+            self.state = restored
+
+    def _restored(self, state: dict[str, Any]) -> StreamState:
+        captured.refuse_strangers(self.identity, state)
+        seed, shape = captured.seed_and_shape(state)
+        if shape is None:
+            first = self._beginnings.at_the_source(seed, self.state.window, self.state.pace)
+        else:
+            first = self._beginnings.like(self.state, shape, seed)
+        return captured.restored(state, first, self.method, self.backbone.num_classes or 0)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -228,12 +246,3 @@ class Adapter(Observed):
     def load(self, path: str | os.PathLike[str]) -> None:
         """Go on where ``save`` stopped."""
         self.load_state_dict(saved.read(path, self.backbone.device))
-
-    @property
-    def optimizer(self) -> torch.optim.Optimizer | None:
-        """An optimiser of the present parameters that has their moments; None before the first
-        batch, or where nothing is learned."""
-        state = self.state
-        if not self.learns or state.sample_shape is None:
-            return None
-        return self.method.optimizer.bound(state.trained(), state.moments, state.sample_shape)

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 from torch import Tensor
 
+from trimtab.augment.normalization import in_force
 from trimtab.core import component as roles
 from trimtab.core import layout, pace
 from trimtab.core.backbone import Backbone, Prediction, SeparatePredictions, Tensors, joined
 from trimtab.core.finite import NotFiniteError, all_finite, is_finite, without_nonsense
 from trimtab.core.norm import SOURCE, NormPolicy
-from trimtab.core.passes import Passes
+from trimtab.core.passes import Alone, Passes
 from trimtab.core.state import StreamState
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Attempt:
         origin: The state to start from; it stays as it is.
         first: The state that a reset returns to; None while the stream has not begun.
         learning: Whether this batch is there to learn from.
+        follows_stream: Whether the batch is too small for statistics of its own.
+        update_share: Factor on the learning rate, by how many samples there are to learn from.
     """
 
     backbone: Backbone
@@ -51,6 +54,8 @@ class Attempt:
     origin: StreamState
     first: StreamState | None = None
     learning: bool = False
+    follows_stream: bool = False
+    update_share: float = 1.0
     loss_scale: float = 1.0
     state: StreamState = field(init=False)
     _drafted: dict[int, Tensor] = field(init=False)
@@ -89,7 +94,8 @@ class Attempt:
         """What the learner makes of a batch; the source's logits where that is not finite."""
         learner = self.learner
         try:
-            logits = (learner.foresee if foresee else learner.advance)(self, inputs)
+            with in_force(self.backbone.normalization):
+                logits = (learner.foresee if foresee else learner.advance)(self, inputs)
             if all_finite(self._changed_memory()):
                 return logits
         except NotFiniteError:
@@ -164,8 +170,8 @@ class Attempt:
         self, inputs: Tensor, params: Tensors | None, policy: NormPolicy
     ) -> Prediction:
         """A pass over all samples, one by one where that costs no more than all at once."""
-        alone = self.backbone.prefers_single_samples and layout.suits_single_samples(inputs)
-        if not alone or len(inputs) == 1:
+        alone = isinstance(self.passes, Alone) and self.backbone.prefers_single_samples
+        if not alone or not layout.suits_single_samples(inputs) or len(inputs) == 1:
             return self.forward(inputs, params, policy)
         parts = [self.forward(one, params, policy) for one in inputs.split(1)]
         return SeparatePredictions.of(parts)

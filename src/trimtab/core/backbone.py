@@ -3,16 +3,18 @@
 import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from trimtab.core import layout, norm, rows
+from trimtab.augment.normalization import normalization_of
+from trimtab.core import layout, norm, outputs, rows
 from trimtab.core.fingerprint import Fingerprint, fingerprint_of
 from trimtab.core.norm import SOURCE, NormPolicy
-from trimtab.core.second_tree import second_tree
+from trimtab.core.outputs import Output
+from trimtab.core.unwrapping import Watcher, second_tree, unwrapped
 
 Tensors = dict[str, Tensor]
 ParameterFilter = Callable[[nn.Module, str], bool]
@@ -94,21 +96,35 @@ class Backbone:
 
     Works on a second tree of modules over the same tensors, so the model that was handed in is
     never changed; its values are shared, not copied, so it must not be trained in place while
-    streams run. A model from ``torch.compile`` is used through its original module.
+    streams run. A model in ``torch.compile``, DDP or DataParallel is used without these.
 
     Args:
-        model: Maps a batch of inputs to logits of shape (batch, classes), or to an object whose
-            ``logits`` they are.
+        model: Maps a batch of inputs to logits of shape (batch, classes).
         num_classes: Checked against the logits; found from the first batch when not given.
         classifier: Name of the module whose input are the features; by default the last linear
             layer to run.
+        normalization: How inputs come to be what the model takes: ``(mean, std)``, a name such as
+            ``"imagenet"``, or ``"model"`` for what the model's own configuration says.
+            Augmentations then see pixels in [0, 1]. None: inputs lie in [0, 1].
+        output: Where logits are in what the model returns: a name, a place, a function, or
+            ``"probabilities"`` to take the logarithm of those. None finds them.
     """
 
     def __init__(
-        self, model: nn.Module, num_classes: int | None = None, classifier: str | None = None
+        self,
+        model: nn.Module,
+        num_classes: int | None = None,
+        classifier: str | None = None,
+        *,
+        normalization: Any = None,
+        output: Output = None,
     ) -> None:
-        original = getattr(model, "_orig_mod", model)
+        original = unwrapped(model)
+        self.normalization = normalization_of(normalization, original)
+        self.output = output
         self.model = second_tree(original)
+        self.reached: set[frozenset[str]] = set()
+        """Sets of parameters that gradients are known to reach."""
         self._batch_norms = norm.install(self.model)
         self._row_layers = rows.install(self.model.named_modules())
         self._lock = threading.RLock()
@@ -118,6 +134,7 @@ class Backbone:
         self._hook: torch.utils.hooks.RemovableHandle | None = None
         self._channels_last: bool | None = None  # None until the first sample has decided
         self.num_classes = num_classes
+        self.probed: dict[tuple[int, ...], Prediction] = {}  # by the shape of a blank sample
         if classifier is not None:
             self._watch(classifier)
 
@@ -214,7 +231,7 @@ class Backbone:
             features = self._features[-1] if self._features else None
         finally:
             self._features.clear()
-        logits: Tensor = getattr(output, "logits", output)
+        logits = outputs.logits_of(output, self.output)
         return Prediction(logits, None if features is None else features.flatten(1))
 
     @cached_property
@@ -238,27 +255,34 @@ class Backbone:
             self._find_classifier(inputs[:1])
         with torch.no_grad():
             prediction = self(inputs[:1])
-        shape = tuple(prediction.logits.shape)
-        if len(shape) != 2:
-            raise ValueError(f"the model must return logits of shape (batch, classes), got {shape}")
-        if self.num_classes not in (None, shape[1]):
-            raise ValueError(f"num_classes is {self.num_classes}, but the model has {shape[1]}")
-        self.num_classes = shape[1]
+        outputs.check(
+            prediction.logits, lambda: self._of_noise(inputs[:1]), self.model, self.output
+        )
+        classes = prediction.logits.shape[1]
+        if self.num_classes not in (None, classes):
+            raise ValueError(f"num_classes is {self.num_classes}, but the model has {classes}")
+        self.num_classes = classes
         return prediction
+
+    @torch.no_grad()
+    def _of_noise(self, like: Tensor) -> Tensor:
+        noise = torch.rand(like.shape, generator=torch.Generator().manual_seed(0))
+        return self(noise.to(like)).logits
 
     def _choose_layout(self, inputs: Tensor) -> None:
         """Channels last where that is faster and the network lets it be."""
         self._channels_last = layout.prefers_channels_last(self.model, self.device)
-        if self._channels_last and not self._takes(inputs):
+        if self._channels_last and not self.takes(inputs):
             self._channels_last = False  # it flattens with view(), say
-            if not self._takes(inputs):
+            if not self.takes(inputs):
                 self._channels_last = None  # a sample of a wrong shape says nothing about layouts
 
-    def _takes(self, inputs: Tensor) -> bool:
+    def takes(self, inputs: Tensor) -> bool:
+        """Whether the network predicts inputs of this shape."""
         try:
             with torch.no_grad():
                 self(inputs)
-        except RuntimeError:
+        except (RuntimeError, ValueError, IndexError, TypeError):
             return False
         return True
 
@@ -288,9 +312,8 @@ class Backbone:
             known = ", ".join(path for path in self._modules if path)
             raise ValueError(f"no module is called {classifier!r}; the model has: {known}")
         self._classifier = classifier
-        self._hook = self._modules[classifier].register_forward_pre_hook(
-            lambda _, args: self._features.append(args[0])
-        )
+        watched = self._modules[classifier]
+        self._hook = watched.register_forward_pre_hook(Watcher(self._features))
 
     @cached_property
     def fingerprint(self) -> Fingerprint:

@@ -9,8 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
+from torch import Tensor
 
+from trimtab.augment.normalization import in_force
 from trimtab.core import component as roles
+from trimtab.core import reach
 from trimtab.core.attempt import Attempt, full
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.guard import new_evidence
@@ -53,13 +56,13 @@ class Beginnings:
         """The state of a stream that has seen nothing, not even the shape of its samples."""
         return StreamState(
             seed=seed,
-            params={name: full(value) for name, value in self.source.items()},
+            params=trainable_copies(self.source),
             statistics=dict(self.backbone.statistics),
             generator=torch.Generator().manual_seed(seed),
             window=Window(window.size),
             pace=pace.afresh(),
             guard=new_evidence() if self.guarded else {},
-        ).clone()
+        )
 
     def like(self, state: StreamState, sample_shape: tuple[int, ...], seed: int) -> StreamState:
         """How a stream of this shape and seed begins, with the window and pace of ``state``."""
@@ -68,15 +71,23 @@ class Beginnings:
             source = self.at_the_source(seed, state.window, state.pace)
             known = begin(self._attempt(source), sample_shape)
             known.forget_gradients()
+            known.params = self._kept(known.params, source.params)
             self.latest = known
         return known
+
+    def _kept(self, params: Tensors, source: Tensors) -> Tensors:
+        """Parameters to begin with; those of the source take no memory of their own."""
+        return {
+            name: full(self.source[name]).detach().requires_grad_() if p is source[name] else p
+            for name, p in params.items()
+        }
 
     def begun(self, state: StreamState, sample_shape: tuple[int, ...]) -> StreamState:
         """``state``, begun where it was not yet."""
         first = self.like(state, sample_shape, state.seed)
         if state.sample_shape is not None:
             return state
-        begun = first.clone()
+        begun = replace(first.draft(), params=trainable_copies(first.params))
         begun.counters = state.counters.plus(first.counters)
         begun.learned_through = state.learned_through
         return begun
@@ -92,12 +103,19 @@ class Beginnings:
         return fresh
 
 
+def trainable_copies(params: Tensors) -> Tensors:
+    """Copies of parameters, at least float32, that gradients can flow to."""
+    return {name: full(p).detach().clone().requires_grad_() for name, p in params.items()}
+
+
 def begin(attempt: Attempt, sample_shape: tuple[int, ...]) -> StreamState:
     """The state of a stream whose samples have this shape, before the first one.
 
     Its counters say what beginning has cost.
     """
-    found = _probe(attempt.backbone, sample_shape)
+    blank = _blank(attempt.backbone, sample_shape)
+    found = _probe(attempt.backbone, blank)
+    reach.check(attempt.backbone, attempt.source, blank)
     start = roles.Start(
         backbone=attempt.backbone,
         source=attempt.source,
@@ -109,20 +127,28 @@ def begin(attempt: Attempt, sample_shape: tuple[int, ...]) -> StreamState:
         backward=attempt.passes.backward,
         generator=attempt.state.generator,
     )
-    memory = {c.name: c.new_memory(start) for c in attempt.method.components}
-    attempt.state.memory = memory | attempt.learner.own_memory(start)
-    attempt.state.sample_shape = sample_shape
-    attempt.learner.warm_up(attempt)
+    with in_force(attempt.backbone.normalization):
+        memory = {c.name: c.new_memory(start) for c in attempt.method.components}
+        attempt.state.memory = memory | attempt.learner.own_memory(start)
+        attempt.state.sample_shape = sample_shape
+        attempt.learner.warm_up(attempt)
     return attempt.state
 
 
-def _probe(backbone: Backbone, sample_shape: tuple[int, ...]) -> Prediction:
+def _blank(backbone: Backbone, sample_shape: tuple[int, ...]) -> Tensor:
+    """One sample of zeros, (1, ...)."""
     if math.prod(sample_shape) > MOST_VALUES:
         raise ValueError(
             f"a sample may have {MOST_VALUES} values at most, got shape {sample_shape}; resize it"
         )
-    blank = torch.zeros(1, *sample_shape, dtype=backbone.dtype, device=backbone.device)
+    return torch.zeros(1, *sample_shape, dtype=backbone.dtype, device=backbone.device)
+
+
+def _probe(backbone: Backbone, blank: Tensor) -> Prediction:
+    shape = tuple(blank.shape[1:])
+    if shape in backbone.probed:
+        return backbone.probed[shape]
     try:
-        return backbone.probe(blank)
+        return backbone.probed.setdefault(shape, backbone.probe(blank))
     except (RuntimeError, IndexError, TypeError) as error:
-        raise ValueError(f"the model takes no samples of shape {sample_shape}: {error}") from error
+        raise ValueError(f"the model takes no samples of shape {shape}: {error}") from error

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from trimtab.core import outputs
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.component import Component
 from trimtab.core.counters import Counters
@@ -34,7 +35,16 @@ GROUPS = {
 }
 """Groups of tensors, and how many names lead to one."""
 
-NUMBERS = ("made_by", "seed", "sample_shape", "counters", "pace", "shown", "learned_through")
+NUMBERS = (
+    "made_by",
+    "seed",
+    "sample_shape",
+    "counters",
+    "pace",
+    "shown",
+    "followed_samples",
+    "learned_through",
+)
 """Parts of a captured state that are no tensors."""
 
 
@@ -48,6 +58,8 @@ def identity(
     """What must be the same for a state to fit."""
     return {
         **backbone.fingerprint.words(),
+        "normalization": str(backbone.normalization),
+        "output": outputs.described(backbone.output),
         "method": method.spec,
         "window": str(state.window.size),
         "micro_batch": str(micro_batch),
@@ -66,6 +78,7 @@ def capture(made_by: dict[str, str], state: StreamState) -> dict[str, Any]:
         "counters": asdict(state.counters),
         "pace": state.pace.state(),
         "shown": asdict(state.shown),
+        "followed_samples": state.followed_samples,
         "learned_through": state.learned_through,
         "generator": state.generator.get_state(),
         "params": _detached(state.params),
@@ -129,6 +142,9 @@ def restored(
     fresh.learned_through = _number(state["learned_through"])
     fresh.guard = _fitting("guard", state["guard"], first.guard, VARYING)
     fresh.blessed = _blessed(state, first, method, classes)
+    followed = state["followed_samples"]
+    _expect(_is_count(followed, 0), "followed_samples must be a count", followed)
+    fresh.followed_samples = followed
     return fresh
 
 

@@ -179,6 +179,11 @@ class ParameterRule(Component):
     def after_update(self, params: Tensors, source: Tensors, memory: Tensors) -> None:
         """Edit the stream's parameters in place, after each optimiser step."""
 
+    def resume(self, params: Tensors, memory: Tensors) -> None:
+        """See parameters that somebody else has changed since: a guard that kept part of an
+        update. Rules that remember the latest parameters take these."""
+        return
+
 
 class OutputRule(Component):
     """Edits what the caller gets."""

@@ -19,6 +19,7 @@ NUMBERS = (
     "fallen_back",
     "spent",
     "price",
+    "looks",
     "looked_at",
     "batches",
     "trial_batches",
@@ -56,7 +57,7 @@ class Guard:
     acts: bool = True
     false_alarms: float = 3e-3
     allowed_harm: float = 0.02
-    cost: float = 0.07
+    cost: float = 0.06
     view: Callable[..., Tensor] | None = None
 
     def __post_init__(self) -> None:

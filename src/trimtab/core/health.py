@@ -13,7 +13,7 @@ from torch import Tensor
 
 from trimtab.core import betting
 from trimtab.core.backbone import Tensors
-from trimtab.core.look import COLUMNS, class_shares, effective_classes
+from trimtab.core.look import COLUMNS, UNKNOWN, class_shares, effective_classes
 from trimtab.core.state import StreamState
 
 LOG = logging.getLogger("trimtab")
@@ -106,10 +106,14 @@ def _compared(guard: Tensors, classes: int) -> dict[str, Any]:
     if not len(ring):
         return found
     column = {name: ring[:, place] for place, name in enumerate(COLUMNS)}
-    means = ("harm", "agreement", "confidence", "entropy", "source_confidence", "source_entropy")
+    means = ("agreement", "confidence", "entropy", "source_confidence", "source_entropy")
     found |= {name: float(column[name].mean()) for name in means}
+    viewed = column["stability"] != UNKNOWN
+    if bool(viewed.any()):
+        found["harm"] = float(column["harm"][viewed].mean())
     for prefix in ("", "source_"):
-        found[f"{prefix}accuracy"] = _accuracy(column[f"{prefix}stability"], classes)
+        if bool(viewed.any()):
+            found[f"{prefix}accuracy"] = _accuracy(column[f"{prefix}stability"][viewed], classes)
         shares = class_shares(column[f"{prefix}class"].long(), classes)
         found[f"{prefix}classes"] = effective_classes(shares)
     return found

@@ -27,6 +27,8 @@ RING_SAMPLES = 256
 """Latest samples that are remembered."""
 SHARE_SAMPLES = 128
 """Samples before a look that tell, together with it, how often each class is predicted."""
+UNKNOWN = -1.0
+"""Of columns that need a view, where none was taken."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +36,20 @@ class Look:
     """Logits of samples by both models, shape (samples, classes), and of a view of each sample.
 
     Args:
-        adapted_view: None where both models say the same so often that no view was needed.
+        adapted_view: None where no view was taken.
+        agreed: Whether that is because both models say the same nearly everywhere.
     """
 
     adapted: Tensor
     source: Tensor
     adapted_view: Tensor | None = None
     source_view: Tensor | None = None
+    agreed: bool = False
+
+    @property
+    def compared(self) -> bool:
+        """Whether the look tells how stable predictions are."""
+        return self.source_view is not None or self.agreed
 
     @property
     def disagreement(self) -> float:
@@ -56,8 +65,12 @@ class Look:
         said, source_said = self.adapted.argmax(1), self.source.argmax(1)
         stable = _same(self.adapted_view, said)
         source_stable = _same(self.source_view, source_said)
+        harms = self._harms(stable, source_stable, earlier)
+        if not self.compared:
+            harms = torch.zeros_like(harms)
+            stable = source_stable = torch.full_like(harms, UNKNOWN)
         columns = (
-            self._harms(stable, source_stable, earlier),
+            harms,
             said == source_said,
             confidence(self.adapted),
             confidence(self.source),

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from torch import Tensor
 
+from trimtab.augment.draw_first import DrawFirst
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import (
     Backbone,
@@ -61,6 +62,14 @@ class Method:
     def learns(self) -> bool:
         """Whether there is something to minimise."""
         return any(isinstance(component, Objective) for component in self.components)
+
+    @property
+    def augments(self) -> bool:
+        """Whether an augmentation of this package, which takes images in [0, 1], is part of it."""
+        parts: list[Any] = [*self.components, self.learner]
+        settings = [getattr(part, setting.name) for part in parts for setting in fields(part)]
+        settings += [objective.shared_view for objective in self.playing(Objective)]
+        return any(isinstance(setting, DrawFirst) for setting in settings)
 
     def source_params(self, backbone: Backbone) -> Tensors:
         """Source values of what this method trains in a backbone."""

@@ -25,6 +25,7 @@ class Observed(StateView):
     backbone: Backbone
     method: Method
     source: Tensors
+    learns: bool
 
     def __init__(self, snapshots: tuple[Snapshot, ...] = ()) -> None:
         self.lock = threading.RLock()
@@ -67,6 +68,15 @@ class Observed(StateView):
                 c.name: dict(c.report(memory[c.name])) for c in self.method.components if memory
             }
             return {name: report for name, report in reports.items() if report}
+
+    @property
+    def optimizer(self) -> torch.optim.Optimizer | None:
+        """An optimiser of the present parameters that has their moments; None before the first
+        batch, or where nothing is learned."""
+        state = self.state
+        if not self.learns or state.sample_shape is None:
+            return None
+        return self.method.optimizer.bound(state.trained(), state.moments, state.sample_shape)
 
     def snapshot(self, name: str | None = None) -> Snapshot:
         """Keep a copy of the state in memory, to go back to with ``rollback``."""

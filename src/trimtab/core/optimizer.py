@@ -7,10 +7,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-Kind = Literal["adam", "sgd"]
+from trimtab.image_size import is_small
 
-SMALL_IMAGE_SIDE = 64
-"""Images of up to this many pixels a side are small: the literature adapts them with Adam."""
+Kind = Literal["adam", "sgd"]
 
 
 Moments = dict[int, dict[str, Tensor]]
@@ -19,7 +18,7 @@ Moments = dict[int, dict[str, Tensor]]
 
 @dataclass(frozen=True)
 class OptimizerChoice:
-    """Adam for images of up to 64 px a side, SGD for larger ones, unless a kind is given.
+    """Adam for small images (up to 64 px a side), SGD with Nesterov momentum for larger ones.
 
     Args:
         kind: ``"adam"`` or ``"sgd"``; None decides by the images.
@@ -127,8 +126,3 @@ def _together(tensors: list[Tensor]) -> list[Tensor]:
         block = torch.stack([tensors[place] for place in places])
         copies |= dict(zip(places, block.unbind(), strict=True))
     return [copies[place] for place in range(len(tensors))]
-
-
-def is_small(sample_shape: tuple[int, ...]) -> bool:
-    """Whether samples of this shape are small images, or no images at all."""
-    return len(sample_shape) < 3 or max(sample_shape[-2:]) <= SMALL_IMAGE_SIDE

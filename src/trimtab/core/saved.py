@@ -25,18 +25,12 @@ NAMED = ("memory", "blessed_memory")
 """Groups that may hold memories without any tensor, so their names are kept too."""
 
 FORMAT = 3
-"""Of the file. Format 1 had no checksum, format 2 no guard and no numbers of requests."""
+"""Of the file. Format 1 had no checksum; format 2 no normalisation, followed samples, guard and
+requests' numbers."""
 
 
-def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
-    """Save a captured state; a readable copy of the manifest stands beside it."""
-    content, readable = encoded(state)
-    write_whole(path, content)
-    write_whole(manifest_path(path), readable.encode())
-
-
-def encoded(state: dict[str, Any]) -> tuple[bytes, str]:
-    """A captured state as the content of its file, and the manifest in it."""
+def write(path: str | os.PathLike[str], state: dict[str, Any], *, readable: bool = True) -> None:
+    """Save a captured state; if ``readable``, a copy of the manifest stands beside it."""
     tensors: Tensors = {"generator": state["generator"]}
     for group, depth in GROUPS.items():
         for name, value in state[group].items():
@@ -51,9 +45,11 @@ def encoded(state: dict[str, Any]) -> tuple[bytes, str]:
         **{key: state[key] for key in NUMBERS},
         **{group: list(state[group]) for group in NAMED},
     }
-    readable = json.dumps(manifest, indent=2)
-    metadata = {MANIFEST: readable, CHECKSUM: checksum(readable, tensors)}
-    return safetensors.torch.save(tensors, metadata=metadata), readable
+    text = json.dumps(manifest, indent=2)
+    metadata = {MANIFEST: text, CHECKSUM: checksum(text, tensors)}
+    write_whole(path, safetensors.torch.save(tensors, metadata=metadata))
+    if readable:
+        write_whole(manifest_path(path), text.encode())
 
 
 def manifest_path(path: str | os.PathLike[str]) -> Path:

@@ -40,6 +40,8 @@ class Shadow:
         inputs: Tensor,
         logits: Tensor,
         source: Tensor | None = None,
+        *,
+        thorough: bool = True,
     ) -> tuple[Look, int]:
         """Both models on the same samples, and on a view of them where they differ; its passes.
 
@@ -47,13 +49,15 @@ class Shadow:
             before: The state that ``logits`` were predicted with.
             after: Its counters count the passes.
             source: The source model's logits, where they are known already.
+            thorough: Whether views are taken, where the models differ.
         """
         spent = after.counters.forward_samples
         shown, adapted = inputs[:LOOK_SAMPLES], logits[:LOOK_SAMPLES]
         if source is None:
             source = self.passed(before, after, shown, by_source=True)
         look = Look(adapted, source[:LOOK_SAMPLES])
-        view = self._view(before, shown) if look.disagreement > TELLING else None
+        look = replace(look, agreed=look.disagreement <= TELLING)
+        view = self._view(before, shown) if thorough and not look.agreed else None
         if view is not None:
             adapted_view = self.passed(before, after, view, by_source=False)
             source_view = self.passed(before, after, view, by_source=True)

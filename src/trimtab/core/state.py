@@ -30,6 +30,7 @@ class StreamState:
         generator: Decides all that is random from here on.
         shown: The range of values that the stream has shown.
         sample_shape: Shape of one input; None until the first batch has come.
+        followed_samples: Samples in small batches, whose statistics batch norms have followed.
         moments: What the optimiser remembers of each trained tensor, by its place.
         learned_through: Number of the last request that a server's stream has learned from; None
             where requests have no numbers. It goes with the state, so that a request that is sent
@@ -47,6 +48,7 @@ class StreamState:
     shown: Shown = field(default_factory=Shown)
     counters: Counters = field(default_factory=Counters)
     sample_shape: tuple[int, ...] | None = None
+    followed_samples: int = 0
     memory: Memory = field(default_factory=dict)
     moments: dict[int, Tensors] = field(default_factory=dict)
     learned_through: int | None = None

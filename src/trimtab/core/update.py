@@ -29,7 +29,7 @@ def update(attempt: Attempt, finite: bool = True, *, rate: float = 1.0) -> None:
     elif grads:
         for grad in grads if attempt.loss_scale != 1 else []:
             grad.div_(attempt.loss_scale)
-        _move(attempt, rate)
+        _move(attempt, rate * attempt.update_share)
     state.forget_gradients()
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from trimtab.core import betting, unusual
+from trimtab.core import betting, concentration, unusual
 from trimtab.core.backbone import Tensors
+from trimtab.core.component import ParameterRule
 from trimtab.core.health import has_looked, length
 from trimtab.core.look import Look, remembered
 from trimtab.core.pace import passes
@@ -22,12 +23,14 @@ SUSPICION = 1.5
 """Evidence of harm from which on batches are looked at and updates are scaled down, in nats."""
 SURPRISE = 4.0
 """Deviations by which a batch is unusual, so that it is looked at."""
-OVERDRAFT = 8
-"""Looks that suspicion and surprise may take before the budget allows them."""
+OVERDRAFT, SURPRISE_OVERDRAFT = 8, 2
+"""Looks that suspicion, or a mere surprise, may take before the budget allows them."""
+THOROUGH_EVERY = 4
+"""One regular look in so many takes views; the others pass the source model alone."""
 LOOK_PRICE = 3.0
 """Passes of a sample that is looked at: the source's, and one view by each model."""
-FIRST_SAMPLES, FIRST_LOOKS = 192, 4
-"""At the beginning so many samples are looked at, and the budget lends so many looks for good."""
+FIRST_SAMPLES, FIRST_LOOKS = 192, 3
+"""At the beginning so many samples are looked at, and the budget gives so many looks for that."""
 TRIAL_EVERY, RAREST_TRIAL = 4.0, 16.0
 """While the source predicts, one batch in so many is given to the adapted model too, half as many
 after each trial that fails."""
@@ -72,32 +75,48 @@ class Watch(Shadow):
     ) -> tuple[Tensors, Tensor | None]:
         """The evidence once a batch is predicted; the source's logits where that is an alarm."""
         evidence, off = unusual.noted(before.guard, unusual.facts(inputs, logits))
-        if not self._is_due(evidence, before, len(inputs), off > SURPRISE):
+        odd = self._is_odd(evidence, off, logits)
+        thorough = bool(odd) or float(evidence["looks"]) % THOROUGH_EVERY == 0
+        if not self._is_due(evidence, before, len(inputs), thorough, odd):
             return evidence, None
-        look, cost = self.look(before, after, inputs, logits)
+        look, cost = self.look(before, after, inputs, logits, thorough=thorough)
         evidence = self._weighed(evidence, look, cost)
         harmful = betting.evidence(evidence["wealth"]) >= self.guard.alarm
         if not (harmful and self.guard.acts):
             return evidence, None
         return evidence, self.rest_by_source(before, after, inputs, look.source)
 
-    def _is_due(self, evidence: Tensors, state: StreamState, samples: int, odd: bool) -> bool:
+    def _is_odd(self, evidence: Tensors, off: float, logits: Tensor) -> int:
+        """How many looks may be taken on credit, because something is odd; 0 if nothing is."""
+        suspicious = betting.evidence(evidence["wealth"]) >= SUSPICION
+        if suspicious or float(evidence["looked_at"]) < FIRST_SAMPLES:
+            return OVERDRAFT
+        surprising = off > SURPRISE or concentration.shows(logits, evidence["ring"])
+        return SURPRISE_OVERDRAFT if surprising else 0
+
+    def _is_due(
+        self, evidence: Tensors, state: StreamState, samples: int, thorough: bool, overdraft: int
+    ) -> bool:
         """Whether to look: as often as the budget allows, and sooner where something is odd."""
-        price = max(float(evidence["price"]), LOOK_PRICE)
-        lent = FIRST_LOOKS * LOOK_SAMPLES * price
+        dear = max(float(evidence["price"]), LOOK_PRICE)
+        lent = FIRST_LOOKS * LOOK_SAMPLES * dear
         credit = lent + self.guard.cost * passes(state.counters) - float(evidence["spent"])
-        odd = odd or betting.evidence(evidence["wealth"]) >= SUSPICION
-        odd = odd or float(evidence["looked_at"]) < FIRST_SAMPLES
-        least = -OVERDRAFT * LOOK_SAMPLES if odd else min(samples, LOOK_SAMPLES) + FIRST_LOOKS
-        return credit >= least * price
+        if overdraft:
+            return credit >= -overdraft * LOOK_SAMPLES * dear
+        return credit >= min(samples, LOOK_SAMPLES) * (dear if thorough else 1.0)
 
     def _weighed(self, evidence: Tensors, look: Look, cost: int) -> Tensors:
         """The evidence once a look is taken in."""
-        rows = look.rows(evidence["ring"])
-        wealth = betting.after(evidence["wealth"], rows[:, 0], self.guard.allowed_harm)
+        allowed, ring, wealth = self.guard.allowed_harm, evidence["ring"], evidence["wealth"]
+        rows = look.rows(ring)
+        if look.compared:
+            wealth = betting.after(wealth, betting.STABILITY, rows[:, 0], allowed)
+        flow = concentration.flows(rows, ring, look.source.shape[1])
+        wealth = betting.after(wealth, betting.CONCENTRATION, flow, allowed)
         return evidence | {
-            "ring": remembered(rows, evidence["ring"]),
+            "ring": remembered(rows, ring),
             "wealth": wealth,
+            "looks": evidence["looks"] + 1,
             "spent": evidence["spent"] + cost,
             "price": evidence["price"].clamp(min=cost / len(rows)),
             "looked_at": evidence["looked_at"] + len(rows),
@@ -121,6 +140,7 @@ class Watch(Shadow):
             after.guard |= {"since_blessed": torch.zeros_like(needed), "trial_needed": needed}
         return after
 
+    @torch.no_grad()
     def _scale_update(self, before: StreamState, after: StreamState, share: float) -> None:
         """Keep this share of an update; where it was looked at, remember how large it was."""
         if has_looked(before, after):
@@ -128,6 +148,9 @@ class Watch(Shadow):
             after.guard |= {"update_size": size}
         if share < 1:
             after.params = between(before.params, after.params, share)
+            attempt = self.attempt(after)
+            for rule in attempt.playing(ParameterRule):
+                rule.resume(after.params, after.memory[rule.name])
             counted = "scaled" if share else "skipped"
             after.guard |= {counted: after.guard[counted] + 1}
 
@@ -188,7 +211,7 @@ class Watch(Shadow):
         evidence = after.guard
         if evidence["trial_samples"] < evidence["trial_needed"]:
             return after
-        harms = evidence["ring"][: int(evidence["trial_samples"]), 0]
+        harms = evidence["ring"][: int(evidence["trial_samples"]), 0]  # trials are thorough
         zero = torch.zeros_like(evidence["trial_samples"])
         doubt = float(harms.std()) / len(harms) ** 0.5
         if float(harms.mean()) + doubt > self.guard.allowed_harm:

@@ -55,3 +55,30 @@ class Opening:
         """A fresh stream of this name."""
         settings = {"seed": seed_of(name, self.seed), **self.stream}
         return self.recipe.start(backbone, passes=passes, **settings)
+
+    def words(self) -> dict[str, Any]:
+        """The same as JSON; what no JSON can say is left to whoever opens the stream again."""
+        told = isinstance(self.method, str) and _is_plain(self.options)
+        return {
+            "method": self.method if told else None,
+            "spec": self.recipe.spec,
+            "seed": self.seed,
+            "stream": self.stream,
+            "options": self.options if told else {},
+        }
+
+    def from_words(self, words: dict[str, Any]) -> Opening:
+        """The opening that ``words`` tell of; this one, where it is of the same method."""
+        method, options = words["method"], words["options"]
+        if method is None and words["spec"] == self.recipe.spec:
+            method, options = self.method, self.options
+        if method is None:
+            raise ValueError(
+                "its method was no word, or had options that are no plain numbers and words; pass "
+                f"the same method again: {words['spec']}"
+            )
+        return Opening(method, int(words["seed"]), dict(words["stream"]), dict(options))
+
+
+def _is_plain(options: dict[str, Any]) -> bool:
+    return all(isinstance(value, (str, int, float, bool, type(None))) for value in options.values())

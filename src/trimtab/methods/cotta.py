@@ -40,8 +40,7 @@ def cotta(
 
     Args:
         lr: Learning rate; by default 1e-3 with Adam, 0.01 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
         momentum: Of the teacher's weights.
         restore: Probability that an update restores a weight; by default 0.01 for images of up to
             64 px a side, 0.001 for larger ones.

@@ -15,8 +15,9 @@ from trimtab.core.component import Recall, Step
 from trimtab.core.learner import Learner
 from trimtab.core.method import Method
 from trimtab.core.norm import NormPolicy
-from trimtab.core.optimizer import Kind, OptimizerChoice, is_small
+from trimtab.core.optimizer import Kind, OptimizerChoice
 from trimtab.core.ranges import check_counts
+from trimtab.image_size import is_small
 
 CARD = Card(
     title="MEMO",

@@ -89,8 +89,7 @@ def rmt(
         replay: Learn from a batch of source data in each update, too.
         warm_up_samples: Source samples on which student and teacher agree before the first batch.
         lr: Learning rate; by default 1e-3 with Adam, 0.01 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
         momentum: Of the teacher's weights.
         temperature: Of the contrastive loss.
         augment: Makes the student's view; by default colour jitter, affine warp, blur and noise.

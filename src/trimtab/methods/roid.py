@@ -47,8 +47,7 @@ def roid(
 
     Args:
         lr: Learning rate; by default 1e-3 with Adam, 2.5e-4 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
         weighting: Leave out and weight samples by certainty and diversity.
         ensembling: Share of the adapted weights that stays at each update; None keeps all.
         consistency: Learn to agree with an augmented view.

@@ -24,8 +24,7 @@ def rpl(*, lr: float | None = None, optimizer: Kind | None = None, exponent: flo
 
     Args:
         lr: Learning rate; by default 1e-3 with Adam, 5e-4 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
         exponent: Of the loss (the paper's q): smaller is nearer to the cross entropy.
     """
     choice = OptimizerChoice(optimizer, lr, sgd_lr=5e-4)

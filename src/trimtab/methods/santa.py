@@ -37,8 +37,7 @@ def santa(
         source_data: Batches of source inputs and labels, whose class means are the prototypes;
             without, the rows of the classifier's weights serve.
         lr: Learning rate; by default 1e-3 with Adam, 0.01 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
         temperature: Of the contrastive loss.
         augment: Makes the augmented view; by default colour jitter, affine warp, blur and noise.
     """

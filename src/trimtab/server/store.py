@@ -175,10 +175,9 @@ class Store:
         """Write one state. It stays among the pending until then, so that ``get`` finds it."""
         written = False
         try:
-            content, _ = saved.encoded(state)
             with self._file_lock:
                 if self._is_latest(stream, state) and self._may_write():
-                    write_whole(self._path(stream), content)
+                    saved.write(self._path(stream), state, readable=False)
                     _settle(self.folder)
                     self._durable[stream] = state["learned_through"]
                     written = True

@@ -38,7 +38,7 @@ def _group(
     table: Table, subject: Subject, settings: list[Setting], draw: Draw, kind: str, *, folded: bool
 ) -> Markup | None:
     drawn = [
-        panel(breakable(setting.scenario), content)
+        panel(breakable(setting.title), content)
         for setting in settings
         if (content := draw(table, setting)) is not None
     ]

@@ -1,13 +1,14 @@
 """The appendix's study of model bias: how far predicted classes are from the true ones."""
 
 from trimtab.bench.spec import RunSpec
+from trimtab.report.metrics import TVD
 from trimtab.report.plots.lines import lines
 from trimtab.report.plots.scale import span
-from trimtab.reproduce.along import TVD, mean_shares, placed, stream_length
 from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable, change, compare
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
 from trimtab.reproduce.setup import Setup
+from trimtab.reproduce.stream_curves import mean_shares, placed, stream_length
 from trimtab.streams.corruptions import BENCHMARK
 
 PLAIN, WEIGHTED = "tent", "tent + certainty_diversity"

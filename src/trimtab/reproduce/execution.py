@@ -1,10 +1,10 @@
 """Does what an experiment asks for and is not done yet, and gathers what was found."""
 
-import multiprocessing
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 
 from trimtab.bench.plan import with_fingerprints
+from trimtab.bench.pool import Killed, in_processes
 from trimtab.bench.spec import RunSpec
 from trimtab.bench.store import RunStore
 from trimtab.reproduce.experiment import Experiment
@@ -26,17 +26,20 @@ def all_studies(experiments: Iterable[Experiment], setup: Setup) -> list[Study]:
 
 
 def do_studies(studies: Sequence[Study], folder: str, workers: int) -> Iterator[Study]:
-    """Do the studies that are not done yet, so many at a time; each as it is finished."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max(1, workers), mp_context=context) as pool:
-        futures = {pool.submit(_do, study, folder): study for study in studies}
-        try:
-            for future in as_completed(futures):
-                future.result()
-                yield futures[future]
-        finally:
-            for future in futures:
-                future.cancel()
+    """Do the studies that are not done yet, ``workers`` at a time; each as it is finished.
+
+    One whose process is killed does not stop the others: it is done at the next start.
+    """
+    killed = []
+    for study, outcome in in_processes(partial(_do, folder=folder), studies, workers):
+        if isinstance(outcome, Killed):
+            killed.append(study.label)
+        yield study
+    if killed:
+        raise ChildProcessError(
+            f"the processes of {len(killed)} studies were killed ({'; '.join(killed)}); start "
+            "again to do those that are left"
+        )
 
 
 def _do(study: Study, folder: str) -> None:

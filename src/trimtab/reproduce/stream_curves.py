@@ -5,24 +5,22 @@ import statistics
 from collections.abc import Sequence
 
 from trimtab.bench.result import Scores
+from trimtab.report.metrics import Metric
 from trimtab.reproduce.findings import Findings
 
-ERROR, TVD = 1, 2
-"""Places in a point of ``Scores.curve``."""
 
-
-def shares(scores: Scores, place: int, count: int) -> list[float]:
-    """The curve in %, as the means over ``count`` equal parts of the stream."""
-    points = [100 * point[place] for point in scores.curve]
+def shares(scores: Scores, metric: Metric, count: int) -> list[float]:
+    """Error or TVD in %, as the means over ``count`` equal parts of the stream."""
+    points = [100 * getattr(point, metric.name) for point in scores.curve]
     sizes = _sizes(scores)
     bounds = [round(len(points) * part / count) for part in range(count + 1)]
     parts = [slice(start, stop) for start, stop in itertools.pairwise(bounds) if stop > start]
     return [_mean(points[part], sizes[part]) for part in parts]
 
 
-def mean_shares(findings: Findings, place: int, count: int) -> list[float]:
+def mean_shares(findings: Findings, metric: Metric, count: int) -> list[float]:
     """The same, averaged over all runs; empty without any."""
-    found = [shares(r.scores, place, count) for r in findings.results if r.scores is not None]
+    found = [shares(r.scores, metric, count) for r in findings.results if r.scores is not None]
     return [statistics.fmean(values) for values in zip(*found, strict=False)]
 
 
@@ -37,7 +35,7 @@ def placed(values: Sequence[float], length: float) -> list[tuple[float, float]]:
 
 
 def _sizes(scores: Scores) -> list[int]:
-    stops = [point[0] for point in scores.curve]
+    stops = [point.last_sample for point in scores.curve]
     return [stop - start for start, stop in zip([0, *stops[:-1]], stops, strict=True)]
 
 

@@ -1,8 +1,8 @@
 """Errors of models adapted to one domain, by where they are seen: there, elsewhere, the source."""
 
-import statistics
 from collections.abc import Mapping
 
+from trimtab.report.averages import mean
 from trimtab.streams.domains import CLEAN
 
 PLACES = ("same domain", "other domains", "source")
@@ -13,13 +13,12 @@ Errors = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 def mean_error(errors: Errors, way: str, place: str) -> float | None:
     """The mean over the domains adapted to and those of the place; None without any."""
-    found = [
+    return mean(
         error
         for domain, ways in errors.items()
         for seen, error in ways[way].items()
         if place == _place(domain, seen)
-    ]
-    return statistics.fmean(found) if found else None
+    )
 
 
 def _place(domain: str, seen: str) -> str:

@@ -8,9 +8,10 @@ import torch
 from bench.stores import tiny_spec
 from trimtab.bench.result import RunResult
 from trimtab.bench.scoring import Scorer
-from trimtab.reproduce.along import ERROR, mean_shares, placed, shares, stream_length
+from trimtab.report.metrics import ERROR
 from trimtab.reproduce.findings import Findings
 from trimtab.reproduce.setup import Setup
+from trimtab.reproduce.stream_curves import mean_shares, placed, shares, stream_length
 
 GENERATOR = torch.Generator().manual_seed(0)
 
