@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from trimtab.fleets.api import fleet, load_fleet
     from trimtab.fleets.fleet import Fleet, StreamError
     from trimtab.methods import COMPONENTS, METHODS, build
+    from trimtab.predict.images import predict_images
     from trimtab.server.client import Client
 
 _HOMES = {
@@ -37,6 +38,7 @@ _HOMES = {
     "in_norm_layers": "trimtab.core.backbone",
     "load_demo": "trimtab.demo",
     "load_fleet": "trimtab.fleets.api",
+    "predict_images": "trimtab.predict.images",
     "read_manifest": "trimtab.core.saved",
 }
 
@@ -59,6 +61,7 @@ __all__ = [
     "in_norm_layers",
     "load_demo",
     "load_fleet",
+    "predict_images",
     "read_manifest",
 ]
 

@@ -151,7 +151,8 @@ class Attempt:
         params = self.state.params if params is None else params
         # Trained parameters of half-precision models are kept in float32: small steps would be
         # lost in their rounding.
-        cast = {name: p.to(self.backbone.dtype) for name, p in params.items()}
+        dtype = self.backbone.dtype
+        cast = {name: p if p.dtype == dtype else p.to(dtype) for name, p in params.items()}
         stored = self.state.statistics if statistics is None else statistics
         moved = stored
         if policy.keep_weight:

@@ -230,7 +230,7 @@ def _obedient(kind: type[_BatchNorm]) -> type[_StreamBatchNorm]:
     return type(f"Stream{kind.__name__}", (_StreamBatchNorm, kind), {})
 
 
-def _contiguous_where_backward_crashes(layer: nn.Module, args: tuple[Any, ...]) -> Any:
+def contiguous_where_backward_crashes(layer: nn.Module, args: tuple[Any, ...]) -> Any:
     """Give group norm the memory layout whose backward is safe.
 
     torch 2.13 on a CPU segfaults in group norm's backward when the input is channels-last and
@@ -251,7 +251,7 @@ def install(model: nn.Module) -> list[_StreamBatchNorm]:
                 layer.__class__ = _obedient(type(layer))  # type: ignore[arg-type]
             obedient.append(layer)  # type: ignore[arg-type]
         elif isinstance(layer, nn.GroupNorm):
-            layer.register_forward_pre_hook(_contiguous_where_backward_crashes)
+            layer.register_forward_pre_hook(contiguous_where_backward_crashes)
     for late in obedient[(len(obedient) + 1) // 2 :]:
         late.late = True
     return obedient

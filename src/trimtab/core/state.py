@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -50,7 +51,7 @@ class StreamState:
     sample_shape: tuple[int, ...] | None = None
     followed_samples: int = 0
     memory: Memory = field(default_factory=dict)
-    moments: dict[int, Tensors] = field(default_factory=dict)
+    moments: Mapping[int, Tensors] = field(default_factory=dict)
     learned_through: int | None = None
     guard: Tensors = field(default_factory=dict)
     blessed: StreamState | None = None
@@ -80,7 +81,6 @@ class StreamState:
             pace=replace(self.pace),
             counters=replace(self.counters),
             memory={name: copied(memory) for name, memory in self.memory.items()},
-            moments=dict(self.moments),
         )
 
     @torch.no_grad()
