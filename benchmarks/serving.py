@@ -69,20 +69,26 @@ class Load:
     Written on bare sockets: a client that costs much would be what is measured.
     """
 
-    def __init__(self, args: argparse.Namespace, port: int) -> None:
-        self.port, self.depth = port, args.depth
-        self.requests = [self._request(args, place) for place in range(args.streams)]
+    def __init__(self, args: argparse.Namespace, port: int, streams: int, name: str) -> None:
+        self.port, self.depth, self.name = port, args.depth, name
+        self.requests = [self._request(args, place) for place in range(streams)]
         self.latencies: list[float] = []
 
     def _request(self, args: argparse.Namespace, place: int) -> bytes:
         sample = np.random.default_rng(place).random((1, 3, 32, 32), np.float32)
-        parameters = {"sequence_id": f"cam-{place}", "binary_data_output": True}
+        parameters = {"sequence_id": f"{self.name}-{place}", "binary_data_output": True}
         body, length = encoded(sample, parameters)
         head = (
             f"POST /v2/models/{args.model}/infer HTTP/1.1\r\nHost: 127.0.0.1\r\n"
             f"{HEADER_LENGTH}: {length}\r\nContent-Length: {len(body)}\r\n\r\n"
         )
         return head.encode() + body
+
+    def cost(self, each: int, pid: int) -> float:
+        """Processor seconds of the server per sample of ``each`` requests of every stream."""
+        before = processor_seconds(pid)
+        asyncio.run(self.send(each))
+        return (processor_seconds(pid) - before) / (each * len(self.requests))
 
     async def send(self, each: int) -> None:
         """``each`` requests of every stream."""
@@ -152,23 +158,25 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=6, help="turns of server and bare fleet")
     parser.add_argument("--per-round", type=int, default=8, help="requests a stream and turn")
     parser.add_argument("--depth", type=int, default=1, help="requests of a stream under way")
+    parser.add_argument("--many", type=int, default=0, help="as many streams beside, in turns")
     parser.add_argument("--store", action="store_true", help="serve with checkpoints")
     args = parser.parse_args()
     bare = Bare(args)
     port = free_port()
     served: list[float] = []
     alone: list[float] = []
-    load = Load(args, port)
+    many: list[float] = []
+    load, crowd = Load(args, port, args.streams, "cam"), Load(args, port, args.many, "many")
     with tempfile.TemporaryDirectory() as store:
         process = start(args, store, port)
         try:
-            asyncio.run(load.send(args.depth))  # opens the streams
+            for opened in (load, crowd):
+                asyncio.run(opened.send(args.depth))
             load.latencies.clear()
             for _ in range(args.rounds):
-                before = processor_seconds(process.pid)
-                asyncio.run(load.send(args.per_round))
-                spent = processor_seconds(process.pid) - before
-                served.append(spent / (args.streams * args.per_round))
+                served.append(load.cost(args.per_round, process.pid))
+                if args.many:
+                    many.append(crowd.cost(args.depth, process.pid))
                 alone.append(statistics.mean(bare.step() for _ in range(args.per_round)))
             rounds = round_size(port)
         finally:
@@ -183,6 +191,7 @@ def main() -> None:
                 **vars(args),
                 "bare_ms_per_sample": round(1000 * statistics.median(alone), 3),
                 "served_ms_per_sample": round(1000 * statistics.median(served), 3),
+                "many_ms_per_sample": round(1000 * statistics.median(many), 3) if many else None,
                 "throughput_of_bare": round(ratio, 3),
                 "samples_in_a_round": rounds,
                 "latency_ms_median": round(1000 * middle, 1),

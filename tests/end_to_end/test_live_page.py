@@ -1,13 +1,11 @@
 """The server's live page in a real browser, on a desk and on a phone, light and dark."""
 
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from torch import Tensor
 
 import trimtab
@@ -19,18 +17,6 @@ pytestmark = pytest.mark.slow
 
 TOKEN = "a token that nobody guesses".replace(" ", "-")
 BRIGHTNESS = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = shutil.which("chromium") or shutil.which("google-chrome")
-    if found is None and not os.environ.get("TRIMTAB_NEED_CHROMIUM"):
-        pytest.skip("needs Debian's chromium; TRIMTAB_NEED_CHROMIUM=1 makes this a failure")
-    assert found is not None, "expected chromium on the path, found none"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

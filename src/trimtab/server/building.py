@@ -7,9 +7,10 @@ from dataclasses import fields
 import torch
 
 from trimtab import models
+from trimtab.core.spec import assignment
 from trimtab.fleets.api import fleet
 from trimtab.server.limits import Limits
-from trimtab.server.options import Options, method_options
+from trimtab.server.options import Options
 from trimtab.server.service import Service
 from trimtab.server.settings import Settings
 from trimtab.server.store import Store
@@ -35,7 +36,7 @@ def make_service(options: Options, *, may_write: Callable[[], bool] = lambda: Tr
         options["method"],
         seed=options["seed"],
         window=options["window"] or None,
-        **method_options(options["option"]),
+        **dict(assignment(text) for text in options["option"]),
     )
     store = None if options["store"] is None else Store(options["store"], may_write=may_write)
     settings = Settings(

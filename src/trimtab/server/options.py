@@ -1,7 +1,6 @@
 """The options of ``trimtab serve``: on the command line, and as plain words for replicas."""
 
 import argparse
-import json
 from dataclasses import MISSING, fields
 from typing import Any
 
@@ -95,17 +94,3 @@ def default_options(**changes: Any) -> Options:
     if strange:
         raise ValueError(f"there is no option {', '.join(sorted(strange))}")
     return known | changes
-
-
-def method_options(texts: list[str]) -> dict[str, Any]:
-    """NAME=VALUE as a dictionary; values are JSON where they can be read so."""
-    found = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise ValueError(f"--option reads NAME=VALUE, got {text!r}")
-        try:
-            found[name] = json.loads(value)
-        except json.JSONDecodeError:
-            found[name] = value
-    return found

@@ -16,11 +16,11 @@ import torch
 
 from trimtab.core import saved
 from trimtab.core.files import write_whole
+from trimtab.fleets import store as files
 from trimtab.fleets.names import file_stem, name_of
 
 log = logging.getLogger("trimtab.server")
 
-ENDING = ".safetensors"
 FROZEN = ".frozen"
 RETRY_SECONDS = 1.0
 CLOSE_SECONDS = 30.0
@@ -42,8 +42,8 @@ class Store:
         may_write: Callable[[], bool] = lambda: True,
         on_written: Callable[[str], None] = lambda stream: None,
     ) -> None:
-        self.folder = Path(folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self._files = files.Store(folder)
+        self.folder = self._files.folder
         self.written = self.failures = 0
         self._may_write, self._on_written = may_write, on_written
         self._pending: dict[str, State] = {}
@@ -72,7 +72,7 @@ class Store:
             waiting = self._pending.get(stream)
         if waiting is not None:
             return waiting
-        path = self._path(stream)
+        path = self._files.state_path(stream)
         with self._file_lock:
             if not path.exists():
                 return None
@@ -84,18 +84,20 @@ class Store:
         """Whether there is a state of the stream, written or not."""
         with self._changed:
             waiting = stream in self._pending
-        return waiting or self._path(stream).exists()
+        return waiting or self._files.state_path(stream).exists()
 
     def older_than(self, seconds: float) -> list[str]:
         """Streams whose file was written longer ago."""
         then = time.time() - seconds
-        old = [entry for entry in self._entries(ENDING) if entry.stat().st_mtime < then]
-        found = (name_of(entry.name[: -len(ENDING)]) for entry in old)
+        with os.scandir(self.folder) as entries:
+            states = [entry for entry in entries if entry.name.endswith(files.STATE)]
+            old = [entry.name for entry in states if entry.stat().st_mtime < then]
+        found = (name_of(name.removesuffix(files.STATE)) for name in old)
         return [stream for stream in found if stream is not None]
 
     def manifest(self, stream: str) -> dict[str, Any] | None:
         """What the file of a stream says about itself, without its tensors."""
-        path = self._path(stream)
+        path = self._files.state_path(stream)
         with self._file_lock:
             return saved.read_manifest(path) if path.exists() else None
 
@@ -108,34 +110,27 @@ class Store:
         with self._changed, self._file_lock:  # the writer never waits for the one in the other
             self._pending.pop(stream, None)
             self._durable.pop(stream, None)
-            self._path(stream).unlink(missing_ok=True)
-            self._path(stream, FROZEN).unlink(missing_ok=True)
+            self._files.state_path(stream).unlink(missing_ok=True)
+            self._frozen_path(stream).unlink(missing_ok=True)
 
     def streams(self) -> list[str]:
-        """Ids of all streams that have a state here, in order."""
-        with self._changed:
-            known = set(self._pending)
-        found = (name_of(entry.name[: -len(ENDING)]) for entry in self._entries(ENDING))
-        return sorted(known.union(stream for stream in found if stream is not None))
-
-    def _entries(self, ending: str) -> list[os.DirEntry[str]]:
-        with os.scandir(self.folder) as entries:
-            return [entry for entry in entries if entry.name.endswith(ending)]
+        """Ids of all streams that had a state here when the store was opened, in order."""
+        return sorted(self._files.names)
 
     # ---------------------------------------------------------------- frozen streams
 
     def set_frozen(self, stream: str, frozen: bool) -> None:
         """Note that a stream learns no more, or learns again."""
         if frozen:
-            write_whole(self._path(stream, FROZEN), b"")
+            write_whole(self._frozen_path(stream), b"")
         else:
-            self._path(stream, FROZEN).unlink(missing_ok=True)
+            self._frozen_path(stream).unlink(missing_ok=True)
 
     def is_frozen(self, stream: str) -> bool:
-        return self._path(stream, FROZEN).exists()
+        return self._frozen_path(stream).exists()
 
-    def _path(self, stream: str, ending: str = ENDING) -> Path:
-        return self.folder / (file_stem(stream) + ending)
+    def _frozen_path(self, stream: str) -> Path:
+        return self.folder / (file_stem(stream) + FROZEN)
 
     # ---------------------------------------------------------------- writing
 
@@ -177,7 +172,7 @@ class Store:
         try:
             with self._file_lock:
                 if self._is_latest(stream, state) and self._may_write():
-                    saved.write(self._path(stream), state, readable=False)
+                    saved.write(self._files.state_path(stream), state, readable=False)
                     _settle(self.folder)
                     self._durable[stream] = state["learned_through"]
                     written = True
