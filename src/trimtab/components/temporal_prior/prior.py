@@ -29,6 +29,9 @@ NEGLIGIBLE = 1e-3
 NUM_CHAINS = len(WRONG) * len(STAYS)
 MOST, LEAST = 20.0, -10.0
 """Nats of evidence that are remembered: what ends or begins is noticed within a few samples."""
+SET_WEIGHT = 0.75
+"""Share of a set's evidence that counts: what a class is mistaken for looks like a set as well,
+so that sets win only where they explain a third more than runs do."""
 SET_SAMPLES = 512.0
 """Samples over which evidence for class sets is remembered; runs that end speak against
 themselves, sets that end do not."""
@@ -122,7 +125,7 @@ class TemporalPrior(OutputRule):
             _evidence(probs, fresh), fresh, HORIZONS, local
         )
         chain_totals = filtered.totals.reshape(len(probs), NUM_CHAINS)
-        gains = np.log(np.concatenate([chain_totals, set_totals], 1))
+        gains = np.concatenate([np.log(chain_totals), SET_WEIGHT * np.log(set_totals)], 1)
         self._weigh(gains, parts, memory)
         if self._runs_have_ended(memory):
             # their few classes are the mean still, and everything after them looks like a set
