@@ -43,10 +43,11 @@ class AdaptiveNorm(OutputRule, NormRule):
     with stored statistics in the later half, while both kinds of statistics agree on predictions
     more than by chance (Cohen's kappa), and while a batch's do not make them much less sure
     (entropy). Some samples pass the network again now and then, with the gate as it is not; at
-    once where confidence falls, after opening, or where the last spoke for closing. While it is
-    closed, classes are counted in predictions as corrected by the output rules before this one;
-    where these find few classes the gate closes at once. How many classes predictions with a
-    batch's statistics show has no say, so the gate can always close and open again.
+    once where confidence falls, or where the gate is in doubt: it has just opened, the last of them
+    spoke for closing, or it is closed while many classes show. While it is closed, classes are
+    counted in predictions as corrected by the output rules before this one; where these find few
+    classes the gate closes at once. How many classes predictions with a batch's statistics show
+    has no say, so the gate can always close and open again.
 
     Args:
         stored_samples: A batch of this many samples weighs as much as the stored statistics.
@@ -73,8 +74,8 @@ class AdaptiveNorm(OutputRule, NormRule):
             "coverage": zero.clone(),
             "agreement": zero + 1,
             "entropy_ratio": zero + 1,
-            "suspicious": zero.clone(),
-            "credit": zero + RING_SAMPLES + 2 * WITNESS_SAMPLES,
+            "in_doubt": zero.clone(),
+            "credit": zero + RING_SAMPLES,
             "confidence": zero.clone(),
             "confidence_variance": zero.clone(),
             "confidence_counted": zero.clone(),
@@ -93,7 +94,7 @@ class AdaptiveNorm(OutputRule, NormRule):
             return logits
         is_open = bool(memory["open"])
         startled = self._startled(step.logits, memory)
-        witness = self._witness(step, startled or bool(memory["suspicious"]), memory)
+        witness = self._witness(step, startled or bool(memory["in_doubt"]), memory)
         if not is_open:
             self._judge(logits, memory)
         elif coverage(logits.argmax(1), logits.shape[1]) < FEW_CLASSES:  # the prior found few
@@ -112,7 +113,7 @@ class AdaptiveNorm(OutputRule, NormRule):
         memory["credit"].add_(len(step.inputs) / self.witness_every)
         first = not bool(memory["counted"])
         samples = min(len(step.inputs), RING_SAMPLES if first else WITNESS_SAMPLES)
-        if memory["credit"] < (samples if first or urgent else 2 * samples):
+        if memory["credit"] < (-2 * samples if first or urgent else 2 * samples):
             return None
         memory["credit"].sub_(samples).clamp_(max=float(RING_SAMPLES))
         is_open = bool(memory["open"])
@@ -120,7 +121,7 @@ class AdaptiveNorm(OutputRule, NormRule):
         shown = step.forward(step.inputs[:samples], policy=_gated(policy, not is_open)).logits
         batch, stored = (step.logits[:samples], shown) if is_open else (shown, step.logits[:samples])
         ratio = (_entropy(batch) / _entropy(stored).clamp(min=1e-6)).clamp(0.25, 4.0)
-        known = 0.0 if first else 0.5
+        known = 0.5 if is_open else 0.0  # what closed the gate is of another time
         memory["entropy_ratio"].lerp_(ratio, 1 - known)
         memory["agreement"].mul_(known).add_((1 - known) * kappa(batch.argmax(1), stored.argmax(1)))
         return shown
@@ -139,8 +140,10 @@ class AdaptiveNorm(OutputRule, NormRule):
         memory["coverage"].mul_(known).add_((1 - known) * found)
         trust = memory["agreement"] / memory["entropy_ratio"]
         memory["open"].fill_(memory["coverage"] * trust >= (CLOSES if is_open else OPENS))
-        unproven = not is_open or bool(found * trust < OPENS)
-        memory["suspicious"].fill_(bool(memory["open"]) and unproven)
+        if memory["open"]:
+            memory["in_doubt"].fill_(not is_open or bool(found * trust < OPENS))
+        else:
+            memory["in_doubt"].fill_(memory["coverage"] >= OPENS)
 
     def _startled(self, logits: Tensor, memory: Tensors) -> bool:
         """Whether a batch is much less confident than usual; it becomes part of what is usual."""
