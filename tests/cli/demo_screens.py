@@ -10,12 +10,14 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
 from rich.console import Console
 
 from report import stores
+from trimtab.bench.display import follow
 from trimtab.bench.result import RunResult
 from trimtab.bench.spec import RunSpec
 from trimtab.bench.store import RunStore
@@ -39,27 +41,30 @@ def made_up(spec: RunSpec) -> RunResult:
 
 
 class Clock:
-    """Goes on by three seconds with each run, whatever the machine does."""
+    """Stands still but for ten seconds a run, so that rates never change."""
 
-    def __init__(self) -> None:
-        self.now = 0.0
+    seconds = 0.0
 
     def __call__(self) -> float:
-        return self.now
+        return self.seconds
 
-    def executor(self, threads: int = 1) -> object:
-        def execute(specs: Sequence[RunSpec], store: RunStore) -> Iterator[RunResult]:
-            for spec in specs:
-                self.now += 3
-                store.put(made_up(spec))
-                yield made_up(spec)
 
-        return execute
+CLOCK = Clock()
+
+
+def executor(threads: int = 1) -> object:
+    def execute(specs: Sequence[RunSpec], store: RunStore) -> Iterator[RunResult]:
+        for spec in specs:
+            CLOCK.seconds += 10.0
+            store.put(made_up(spec))
+            yield made_up(spec)
+
+    return execute
 
 
 def screen(width: int, terminal: bool) -> str:
-    """The output as it stands in the end, with folders that never change."""
-    paper, clock = io.StringIO(), Clock()
+    """The output as it stands in the end, with times and folders that never change."""
+    paper = io.StringIO()
     console = Console(
         file=paper, width=width, force_terminal=terminal, color_system=None, markup=False,
         emoji=False, highlight=False,
@@ -67,8 +72,8 @@ def screen(width: int, terminal: bool) -> str:
     with (
         tempfile.TemporaryDirectory() as folder,
         mock.patch("trimtab.cli.console.console", return_value=console),
-        mock.patch("trimtab.bench.executors.here", clock.executor),
-        mock.patch("trimtab.bench.display.monotonic", clock),
+        mock.patch("trimtab.bench.executors.here", executor),
+        mock.patch("trimtab.bench.execution.follow", partial(follow, clock=CLOCK)),
     ):
         here = Path.cwd()
         os.chdir(folder)

@@ -1,7 +1,7 @@
 """How a suite is going: a line that moves on a terminal, a line for each finished run elsewhere."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping
-from time import monotonic
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -20,7 +20,7 @@ def follow(
     at_once: int,
     console: Console,
     labels: Mapping[Identity, str] | None = None,
-    clock: Callable[[], float] | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> list[RunResult | None]:
     """Show runs done and running, their rate and the time left; return all results.
 
@@ -28,12 +28,12 @@ def follow(
         total: How many there will be.
         at_once: Most runs at a time.
         labels: Short names of the methods, where two differ only in options.
-        clock: Seconds since some moment; by default the system's.
+        clock: Seconds since some moment.
     """
     if not total:
         return list(results)
     show = _on_a_terminal if console.is_terminal else _line_by_line
-    return list(show(results, total, at_once, console, labels or {}, clock or monotonic))
+    return list(show(results, total, at_once, console, labels or {}, clock))
 
 
 def _line_by_line(
