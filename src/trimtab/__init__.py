@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from trimtab.fleets.api import fleet, load_fleet
     from trimtab.fleets.fleet import Fleet, StreamError
     from trimtab.methods import COMPONENTS, METHODS, build
+    from trimtab.predict.images import predict_images
+    from trimtab.server.client import Client
 
 _HOMES = {
     "COMPONENTS": "trimtab.methods",
     "METHODS": "trimtab.methods",
     "Adapter": "trimtab.core.adapter",
     "Backbone": "trimtab.core.backbone",
+    "Client": "trimtab.server.client",
     "Fleet": "trimtab.fleets.fleet",
     "Guard": "trimtab.core.guard",
     "Health": "trimtab.core.health",
@@ -35,6 +38,7 @@ _HOMES = {
     "in_norm_layers": "trimtab.core.backbone",
     "load_demo": "trimtab.demo",
     "load_fleet": "trimtab.fleets.api",
+    "predict_images": "trimtab.predict.images",
     "read_manifest": "trimtab.core.saved",
 }
 
@@ -43,6 +47,7 @@ __all__ = [
     "METHODS",
     "Adapter",
     "Backbone",
+    "Client",
     "Fleet",
     "Guard",
     "Health",
@@ -56,8 +61,14 @@ __all__ = [
     "in_norm_layers",
     "load_demo",
     "load_fleet",
+    "predict_images",
     "read_manifest",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, also those not loaded yet."""
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

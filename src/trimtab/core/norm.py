@@ -1,4 +1,4 @@
-"""Which statistics a batch norm normalises with, and which layers count as norm layers."""
+"""Batch normalisation statistics: stored, of the batch, or mixed (BN adaptation)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -230,7 +230,7 @@ def _obedient(kind: type[_BatchNorm]) -> type[_StreamBatchNorm]:
     return type(f"Stream{kind.__name__}", (_StreamBatchNorm, kind), {})
 
 
-def _contiguous_where_backward_crashes(layer: nn.Module, args: tuple[Any, ...]) -> Any:
+def contiguous_where_backward_crashes(layer: nn.Module, args: tuple[Any, ...]) -> Any:
     """Give group norm the memory layout whose backward is safe.
 
     torch 2.13 on a CPU segfaults in group norm's backward when the input is channels-last and
@@ -251,10 +251,23 @@ def install(model: nn.Module) -> list[_StreamBatchNorm]:
                 layer.__class__ = _obedient(type(layer))  # type: ignore[arg-type]
             obedient.append(layer)  # type: ignore[arg-type]
         elif isinstance(layer, nn.GroupNorm):
-            layer.register_forward_pre_hook(_contiguous_where_backward_crashes)
+            layer.register_forward_pre_hook(contiguous_where_backward_crashes)
     for late in obedient[(len(obedient) + 1) // 2 :]:
         late.late = True
     return obedient
+
+
+def uninstalled(model: nn.Module) -> nn.Module:
+    """The model with batch norms as they were before ``install``, and no hooks of this module."""
+    for layer in model.modules():
+        if isinstance(layer, rows.RowLayer):
+            layer.__class__ = type(layer).__bases__[1]
+            for own in ("policy", "late", "rows", "path"):
+                vars(layer).pop(own, None)
+        hooks = layer._forward_pre_hooks
+        for key in [k for k, hook in hooks.items() if hook is contiguous_where_backward_crashes]:
+            del hooks[key]
+    return model
 
 
 def is_norm_layer(layer: nn.Module) -> bool:
