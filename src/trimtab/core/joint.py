@@ -15,8 +15,12 @@ from torch import Tensor
 
 from trimtab.core.backbone import Backbone, Prediction, Tensors
 from trimtab.core.moment_rows import layout_of, split
-from trimtab.core.norm import NormPolicy
+from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.rows import Rows
+
+SAME = 0.02
+"""Logits that differ by no more than this share of the largest differ by rounding, even of half
+precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,3 +214,32 @@ def hand_over(params: Tensors, grads: Tensors) -> None:
         tensor = params[name]
         if tensor.is_leaf:
             tensor.grad = grad if tensor.grad is None else tensor.grad + grad
+
+
+@torch.no_grad()
+def keeps_apart(backbone: Backbone, sample: Tensor) -> bool:
+    """Whether a network gives each stream what it gives it alone: tried on two streams.
+
+    One that mixes the samples of a batch, or whose norm layers see something else than samples in
+    their first dimension, does not.
+
+    Args:
+        sample: A batch of one sample.
+    """
+    names = backbone.row_names
+    requests = [
+        Request(
+            inputs, {name: backbone.source_of(name) * scale for name in names}, {}, SOURCE, False
+        )
+        for inputs, scale in ((sample, 0.75), (sample.flip(-1), 1.25))
+    ]
+    try:
+        pieces = forward(backbone, requests).pieces
+    except (RuntimeError, ValueError, IndexError, TypeError):
+        return False
+    alone = [backbone(r.inputs, r.params).logits for r in requests]
+    size = max(float(logits.abs().max()) for logits in alone)
+    gaps = [
+        float((p.prediction.logits - own).abs().max()) for p, own in zip(pieces, alone, strict=True)
+    ]
+    return max(gaps) <= SAME * max(size, 1e-6)
