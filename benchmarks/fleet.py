@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +22,28 @@ from torch import Tensor, nn
 
 import trimtab
 from trimtab import models, streams
+from trimtab.models.missing_operators import import_torchvision
 
 RESULTS = Path(__file__).parent / "results" / "fleet.json"
-ROUNDS, WARM_UP = 4, 2
+ROUNDS, WARM_UP = 3, 1
 
 SPEED = [
-    *(("cifar10_resnet20_gn", 64, 1, method) for method in ("tent", "roid", "trimtab")),
-    *(("cifar10_vit", 64, 1, method) for method in ("tent", "roid", "trimtab")),
-    *(("cifar10_resnet20_bn", 16, 4, method) for method in ("tent", "roid", "trimtab")),
+    (network, count, samples, method)
+    for method in ("tent", "roid", "trimtab")
+    for network, count, samples in (
+        ("cifar10_resnet20_gn", 64, 1),
+        ("cifar10_vit", 64, 1),
+        ("cifar10_resnet20_bn", 16, 4),
+    )
 ]
-GROWTH = [("cifar10_resnet20_gn", count, 1, "roid") for count in (1, 4, 16, 64, 256)]
+GROWTH = [("cifar10_resnet20_gn", count, 1, "tent") for count in (2, 8, 32, 64)]
 
 
 def names_of(count: int) -> list[str]:
     return [f"stream-{number:05d}" for number in range(count)]
 
 
+@cache
 def images(samples: int, rounds: int) -> list[Tensor]:
     """Corrupted CIFAR-10 test images, another corruption for each round."""
     stream = streams.scenario("continual").stream(
@@ -89,10 +96,8 @@ def tensors_of(value: object, seen: dict[int, int]) -> None:
 
 def memory(count: int) -> dict[str, Any]:
     """Streams of ROID on a ResNet-50 of random weights, after a step of each."""
-    from torchvision.models import resnet50
-
     torch.manual_seed(0)
-    backbone = trimtab.Backbone(resnet50(num_classes=10))
+    backbone = trimtab.Backbone(import_torchvision().models.resnet50(num_classes=10))
     fleet = trimtab.fleet(backbone, "roid", samples_at_once=32)
     batch = torch.rand(2, 3, 32, 32)
     fleet.step({"first": batch})
@@ -155,7 +160,7 @@ CASES: dict[str, list[tuple[str, Callable[[], dict[str, Any]]]]] = {
         for net, count, samples, method in SPEED
     ],
     "growth": [(f"{case[1]}", lambda case=case: speed(*case)) for case in GROWTH],
-    "memory": [(f"{count}", lambda count=count: memory(count)) for count in (250, 1000)],
+    "memory": [(f"{count}", lambda count=count: memory(count)) for count in (64, 1000)],
     "paging": [("10000", lambda: paging(10_000, 500))],
 }
 
