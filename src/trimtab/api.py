@@ -42,7 +42,7 @@ def adapt(
             or a Method.
         num_classes: Checked against the model's logits; found on the first batch by itself.
         seed: Decides all that is random.
-        window: Learn once every so many samples, whatever batches they come in.
+        window: Samples from one update to the next, whatever batches they come in.
         micro_batch: Most samples to hold in memory for gradients at once.
         classifier: Name of the module whose input are the features; found by itself.
         normalization: How your images are normalised: ``(mean, std)``, a name (``"imagenet"``,
@@ -50,8 +50,8 @@ def adapt(
             says of itself; None where they lie in [0, 1].
         output: Where the logits are in what the model returns, where that is not plain: a name, a
             place, a function, or ``"probabilities"``.
-        adapt_every: Learn on every so many batches only; all are predicted and corrected.
-        budget: Most passes a sample on average, in multiples of a plain forward (``1.5``): learn
+        adapt_every: Batches from one update to the next; all are predicted and corrected.
+        budget: Most passes per sample on average, in multiples of a plain forward (``1.5``): learn
             on as many batches as that allows.
         guard: Compare adapted predictions with the source model's now and then, and learn less,
             go back or fall back to the source where they are worse. True, False or a Guard; None

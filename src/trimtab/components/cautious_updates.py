@@ -1,4 +1,4 @@
-"""Let an update from few samples count for little."""
+"""Adaptive step size: an update from few samples counts for little."""
 
 from dataclasses import dataclass
 

@@ -72,6 +72,6 @@ class History:
         found = [old for old in self._ring if to is None or old.name == to]
         if not found:
             known = ", ".join(repr(old.name) for old in self._ring) or "none"
-            wanted = "a snapshot" if to is None else f"the snapshot {to!r}"
-            raise ValueError(f"there is not {wanted} to go back to; known: {known}")
+            wanted = "snapshot" if to is None else f"snapshot {to!r}"
+            raise ValueError(f"there is no {wanted} to go back to; known: {known}")
         return found[-1]

@@ -1,4 +1,4 @@
-"""Which statistics a batch norm normalises with, and which layers count as norm layers."""
+"""Batch normalisation statistics: stored, of the batch, or mixed (BN adaptation)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -255,6 +255,19 @@ def install(model: nn.Module) -> list[_StreamBatchNorm]:
     for late in obedient[(len(obedient) + 1) // 2 :]:
         late.late = True
     return obedient
+
+
+def uninstalled(model: nn.Module) -> nn.Module:
+    """The model with batch norms as they were before ``install``, and no hooks of this module."""
+    for layer in model.modules():
+        if isinstance(layer, rows.RowLayer):
+            layer.__class__ = type(layer).__bases__[1]
+            for own in ("policy", "late", "rows", "path"):
+                vars(layer).pop(own, None)
+        hooks = layer._forward_pre_hooks
+        for key in [k for k, hook in hooks.items() if hook is contiguous_where_backward_crashes]:
+            del hooks[key]
+    return model
 
 
 def is_norm_layer(layer: nn.Module) -> bool:
