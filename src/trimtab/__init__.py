@@ -9,12 +9,15 @@ if TYPE_CHECKING:
     from trimtab.api import adapt
     from trimtab.core.adapter import Adapter
     from trimtab.core.backbone import Backbone, everywhere, in_norm_layers
+    from trimtab.core.guard import Guard
+    from trimtab.core.health import Health
     from trimtab.core.method import Method
     from trimtab.core.saved import read_manifest
     from trimtab.demo import load_demo
     from trimtab.fleets.api import fleet, load_fleet
     from trimtab.fleets.fleet import Fleet, StreamError
     from trimtab.methods import COMPONENTS, METHODS, build
+    from trimtab.predict.images import predict_images
 
 _HOMES = {
     "COMPONENTS": "trimtab.methods",
@@ -22,6 +25,8 @@ _HOMES = {
     "Adapter": "trimtab.core.adapter",
     "Backbone": "trimtab.core.backbone",
     "Fleet": "trimtab.fleets.fleet",
+    "Guard": "trimtab.core.guard",
+    "Health": "trimtab.core.health",
     "Method": "trimtab.core.method",
     "StreamError": "trimtab.fleets.fleet",
     "adapt": "trimtab.api",
@@ -31,6 +36,7 @@ _HOMES = {
     "in_norm_layers": "trimtab.core.backbone",
     "load_demo": "trimtab.demo",
     "load_fleet": "trimtab.fleets.api",
+    "predict_images": "trimtab.predict.images",
     "read_manifest": "trimtab.core.saved",
 }
 
@@ -40,6 +46,8 @@ __all__ = [
     "Adapter",
     "Backbone",
     "Fleet",
+    "Guard",
+    "Health",
     "Method",
     "StreamError",
     "__version__",
@@ -50,6 +58,7 @@ __all__ = [
     "in_norm_layers",
     "load_demo",
     "load_fleet",
+    "predict_images",
     "read_manifest",
 ]
 

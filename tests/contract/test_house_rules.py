@@ -10,6 +10,7 @@ import trimtab
 
 PACKAGE = Path(trimtab.__file__).parent
 TESTS = Path(__file__).parents[1]
+BENCHMARKS = TESTS.with_name("benchmarks")
 
 
 def sources(folder: Path) -> list[Path]:
@@ -22,7 +23,9 @@ def test_no_file_is_longer_than_three_hundred_lines() -> None:
     assert lengths[PACKAGE / "core" / "adapter.py"] < 250
 
 
-@pytest.mark.parametrize("folder", [PACKAGE, TESTS], ids=["package", "tests"])
+@pytest.mark.parametrize(
+    "folder", [PACKAGE, TESTS, BENCHMARKS], ids=["package", "tests", "benchmarks"]
+)
 def test_no_private_name_is_used_outside_its_module(folder: Path) -> None:
     ours = {name for path in sources(PACKAGE) for name in defined(path) if is_private(name)}
     found = [f"{path}: {name}" for path in sources(folder) for name in borrowed(path, ours)]

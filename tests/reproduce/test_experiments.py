@@ -12,12 +12,13 @@ from trimtab.bench.store import RunStore
 from trimtab.cli.main import main
 from trimtab.reproduce.execution import all_runs, all_studies, findings
 from trimtab.reproduce.setup import Setup, setup_for, small
+from trimtab.reproduce.study import StudyStore
 
 NETWORKS = ("fashion_resnet20_bn", "fashion_resnet20_gn")
 
 
 def arguments(name: str, store: Path) -> Sequence[str]:
-    words = ["reproduce", name, "--quick", "--images", "4", "--batch-size", "16"]
+    words = ["reproduce", name, "--quick", "--images", "2", "--batch-size", "16"]
     for network in NETWORKS:
         words += ["--model", network]
     return [*words, "--store", str(store), "--workers", "1"]
@@ -25,13 +26,19 @@ def arguments(name: str, store: Path) -> Sequence[str]:
 
 def tiny() -> Setup:
     setup = small(setup_for("fashion_mnist", NETWORKS))
-    return replace(setup, images_per_domain=4, batch_size=16)
+    return replace(setup, images_per_domain=2, batch_size=16)
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One store for all experiments, so that runs which several share are done once."""
-    return tmp_path_factory.mktemp("store")
+    """One store for all experiments, so that runs which several share are done once.
+
+    Peaks of memory are there already: each takes a process, and a test of their own has one made.
+    """
+    folder = tmp_path_factory.mktemp("store")
+    for study in reproduce.load("memory").studies(tiny()):
+        StudyStore(folder).put(study, {"idle": 1.0, "peak": 512.0, "updates": 1})
+    return folder
 
 
 @pytest.mark.slow

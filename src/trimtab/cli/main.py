@@ -24,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "demo": "Compare seven methods in four settings on images that come along.",
     "list": "Show the names of everything that has one.",
     "models": "Show the table of networks, or check one.",
+    "predict": "Predict your images into a table, adapting on the way; resumable.",
     "reproduce": "Do an experiment of the ROID paper, and check what it claims.",
     "report": "Make a page or tables of a store of results.",
     "run": "Do one run of a method on a stream.",

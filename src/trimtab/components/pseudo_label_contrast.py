@@ -1,4 +1,4 @@
-"""Refined pseudo-labels and contrast with a queue of keys (AdaContrast, arXiv:2204.10377)."""
+"""Pseudo-labels refined by neighbours, and a MoCo queue (AdaContrast, arXiv:2204.10377)."""
 
 from dataclasses import dataclass
 
@@ -142,5 +142,5 @@ def key_params(memory: Tensors) -> Tensors:
 
 
 def places(start: int, count: int, size: int) -> Tensor:
-    """Places of so many entries in a ring, from its ``start``-th entry on."""
+    """Places of ``count`` entries in a ring, from its ``start``-th entry on."""
     return torch.arange(start, start + count) % size

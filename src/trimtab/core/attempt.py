@@ -151,7 +151,8 @@ class Attempt:
         params = self.state.params if params is None else params
         # Trained parameters of half-precision models are kept in float32: small steps would be
         # lost in their rounding.
-        cast = {name: p.to(self.backbone.dtype) for name, p in params.items()}
+        dtype = self.backbone.dtype
+        cast = {name: p if p.dtype == dtype else p.to(dtype) for name, p in params.items()}
         stored = self.state.statistics if statistics is None else statistics
         moved = stored
         if policy.keep_weight:
@@ -187,7 +188,7 @@ class Attempt:
         self.passes.backward(loss * self.loss_scale)
 
     def is_micro_batched(self, inputs: Tensor) -> bool:
-        """Whether gradients of so many samples do not fit into memory at once."""
+        """Whether gradients of all samples do not fit into memory at once."""
         return self.micro_batch is not None and len(inputs) > self.micro_batch
 
     # ---------------------------------------------------------------- what components look at

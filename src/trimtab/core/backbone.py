@@ -1,4 +1,4 @@
-"""One frozen model that any number of streams call with parameters of their own."""
+"""The frozen source model, which any number of streams call with parameters of their own."""
 
 import threading
 from collections.abc import Callable

@@ -16,6 +16,7 @@ from trimtab.core import component as roles
 from trimtab.core import reach
 from trimtab.core.attempt import Attempt, full
 from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.guard import new_evidence
 from trimtab.core.pace import Pace
 from trimtab.core.state import StreamState
 from trimtab.core.window import Window
@@ -34,6 +35,7 @@ class Beginnings:
 
     Args:
         attempt: Makes an attempt from a state.
+        guarded: Whether a guard remembers things along the stream.
     """
 
     def __init__(
@@ -42,10 +44,12 @@ class Beginnings:
         source: Tensors,
         attempt: Callable[[StreamState], Attempt],
         latest: StreamState | None = None,
+        guarded: bool = False,
     ) -> None:
         self.backbone = backbone
         self.source = source
         self.latest = latest
+        self.guarded = guarded
         self._attempt = attempt
 
     def at_the_source(self, seed: int, window: Window, pace: Pace) -> StreamState:
@@ -57,6 +61,7 @@ class Beginnings:
             generator=torch.Generator().manual_seed(seed),
             window=Window(window.size),
             pace=pace.afresh(),
+            guard=new_evidence() if self.guarded else {},
         )
 
     def like(self, state: StreamState, sample_shape: tuple[int, ...], seed: int) -> StreamState:

@@ -15,13 +15,24 @@ from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.component import Component
 from trimtab.core.counters import Counters
 from trimtab.core.finite import all_finite
+from trimtab.core.guard import VARYING, Guard
 from trimtab.core.plausible import Shown
 from trimtab.core.state import StreamState, copied
 
 if TYPE_CHECKING:
     from trimtab.core.method import Method
 
-GROUPS = {"params": 1, "statistics": 1, "window": 1, "memory": 2, "optimizer": 2}
+GROUPS = {
+    "params": 1,
+    "statistics": 1,
+    "window": 1,
+    "memory": 2,
+    "optimizer": 2,
+    "guard": 1,
+    "blessed_params": 1,
+    "blessed_statistics": 1,
+    "blessed_memory": 2,
+}
 """Groups of tensors, and how many names lead to one."""
 
 NUMBERS = ("made_by", "seed", "sample_shape", "counters", "pace", "shown", "followed_samples")
@@ -29,7 +40,11 @@ NUMBERS = ("made_by", "seed", "sample_shape", "counters", "pace", "shown", "foll
 
 
 def identity(
-    backbone: Backbone, method: Method, state: StreamState, micro_batch: int | None
+    backbone: Backbone,
+    method: Method,
+    state: StreamState,
+    micro_batch: int | None,
+    guard: Guard | None,
 ) -> dict[str, str]:
     """What must be the same for a state to fit."""
     return {
@@ -40,11 +55,13 @@ def identity(
         "window": str(state.window.size),
         "micro_batch": str(micro_batch),
         "pace": f"adapt_every={state.pace.adapt_every}, budget={state.pace.budget}",
+        "guard": "None" if guard is None else guard.words,
     }
 
 
 def capture(made_by: dict[str, str], state: StreamState) -> dict[str, Any]:
     """All that decides the next predictions, as copies."""
+    blessed = state.blessed
     return {
         "made_by": made_by,
         "seed": state.seed,
@@ -59,6 +76,10 @@ def capture(made_by: dict[str, str], state: StreamState) -> dict[str, Any]:
         "window": _detached(state.window.state()),
         "memory": {name: _detached(memory) for name, memory in state.memory.items()},
         "optimizer": {str(place): _detached(values) for place, values in state.moments.items()},
+        "guard": _detached(state.guard),
+        "blessed_params": _detached(blessed.params) if blessed else {},
+        "blessed_statistics": _detached(blessed.statistics) if blessed else {},
+        "blessed_memory": {n: _detached(m) for n, m in blessed.memory.items()} if blessed else {},
     }
 
 
@@ -108,10 +129,32 @@ def restored(
     fresh.pace = replace(first.pace)
     fresh.pace.load(_counts("pace", state["pace"], first.pace.state()))
     fresh.shown = _shown(state["shown"])
+    fresh.guard = _fitting("guard", state["guard"], first.guard, VARYING)
+    fresh.blessed = _blessed(state, first, method, classes)
     followed = state["followed_samples"]
     _expect(_is_count(followed, 0), "followed_samples must be a count", followed)
     fresh.followed_samples = followed
     return fresh
+
+
+def _blessed(
+    state: Mapping[str, Any], first: StreamState, method: Method, classes: int
+) -> StreamState | None:
+    """The state that a guard goes back to, if one was saved."""
+    names = ("blessed_params", "blessed_statistics", "blessed_memory")
+    if not any(_named(name, state[name]) for name in names):
+        return None
+    blessed = first.clone()
+    blessed.params = _fitting("blessed params", state[names[0]], first.params)
+    blessed.statistics = _fitting("blessed statistics", state[names[1]], first.statistics)
+    blessed.memory = _memory(state[names[2]], first, method, classes)
+    blessed.guard = {}
+    return blessed
+
+
+def _named(what: str, saved: Any) -> Any:
+    _expect(isinstance(saved, Mapping), f"{what} must be a dictionary", type(saved).__name__)
+    return saved
 
 
 def _memory(saved: Any, first: StreamState, method: Method, classes: int) -> dict[str, Tensors]:

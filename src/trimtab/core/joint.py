@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.moment_rows import split
 from trimtab.core.norm import NormPolicy
 from trimtab.core.rows import Rows
 
@@ -77,10 +78,16 @@ class Piece:
 
 @dataclass(eq=False)
 class JointPass:
-    """Several streams' forward passes, made as one."""
+    """Several streams' forward passes, made as one.
+
+    Args:
+        names: The parameters that streams have of their own, and their sizes.
+        rows: Those of each stream one after the other, shape (streams, values).
+    """
 
     requests: list[Request]
-    stacked: Tensors
+    names: dict[str, torch.Size]
+    rows: Tensor
     prediction: Prediction
     pieces: list[Piece] = field(default_factory=list)
 
@@ -96,34 +103,26 @@ class JointPass:
             if output is not None and any(grad is not None for grad in given.values()):
                 outputs.append(output)
                 grads.append(self._rows_of(output, given))
-        trained = {name: rows for name, rows in self.stacked.items() if rows.requires_grad}
-        found = torch.autograd.grad(
-            outputs, list(trained.values()), grads, retain_graph=again, allow_unused=True
-        )
-        rows = {
-            name: grad.unbind()
-            for name, grad in zip(trained, found, strict=True)
-            if grad is not None
-        }
-        return [
-            {name: rows[name][piece.place] for name in self._asked(piece.place) if name in rows}
-            for piece in due
-        ]
+        (found,) = torch.autograd.grad(outputs, [self.rows], grads, retain_graph=again)
+        return [self._by_name(found[piece.place], piece.request) for piece in due]
 
     def _rows_of(self, output: Tensor, given: dict[int, Tensor | None]) -> Tensor:
         """One gradient for all samples: zeros for those of streams that have given none."""
-        grad = torch.zeros_like(output)
-        sizes = [len(request.inputs) for request in self.requests]
-        for place, rows in enumerate(grad.split(sizes)):
+        parts = []
+        for place, request in enumerate(self.requests):
             own = given.get(place)
-            if own is not None:
-                rows.copy_(own)
-        return grad
+            size = len(request.inputs)
+            parts.append(output.new_zeros(size, *output.shape[1:]) if own is None else own)
+        return torch.cat(parts)
 
-    def _asked(self, place: int) -> list[str]:
-        """Names of the parameters that a stream trains."""
-        params = self.requests[place].params
-        return [name for name, p in params.items() if p.requires_grad]
+    def _by_name(self, row: Tensor, request: Request) -> Tensors:
+        """A stream's row as tensors of the parameters that it trains."""
+        parts = split(row, list(self.names.values()))
+        return {
+            name: part
+            for part, name in zip(parts, self.names, strict=True)
+            if name in request.params and request.params[name].requires_grad
+        }
 
 
 def _taken(tensor: Tensor | None) -> Tensor | None:
@@ -136,35 +135,47 @@ def _taken(tensor: Tensor | None) -> Tensor | None:
 
 def forward(backbone: Backbone, requests: list[Request]) -> JointPass:
     """Make passes of one kind as one."""
-    names = sorted({name for request in requests for name in request.params})
     learns = any(request.learns for request in requests)
-    stacked = {name: _stacked(backbone, name, requests).requires_grad_(learns) for name in names}
+    names, rows = _rows(backbone, requests)
+    rows.requires_grad_(learns)
     streams = Rows(
         tuple(len(request.inputs) for request in requests),
         tuple(request.policy for request in requests),
         tuple(request.statistics for request in requests),
     )
     with torch.set_grad_enabled(learns):
+        stacked = _stacked(names, rows)
         made = backbone.jointly(join([r.inputs for r in requests]), stacked, streams)
-    whole = JointPass(requests, stacked, made)
+    whole = JointPass(requests, names, rows, made)
     logits = made.logits.detach().split(streams.sizes)
-    features = (
-        [None] * len(requests)
-        if made.features is None
-        else made.features.detach().split(streams.sizes)
-    )
+    features: Sequence[Tensor | None] = [None] * len(requests)
+    if made.features is not None:
+        features = made.features.detach().split(streams.sizes)
     for place, request in enumerate(requests):
-        whole.pieces.append(
-            Piece(whole, place, _own(logits[place], features[place], request.learns))
-        )
+        own = _own(logits[place], features[place], request.learns)
+        whole.pieces.append(Piece(whole, place, own))
     return whole
 
 
-def _stacked(backbone: Backbone, name: str, requests: list[Request]) -> Tensor:
-    """A parameter of all streams, a row for each; the source's where a stream has none."""
-    with torch.no_grad():
-        source = backbone.source_of(name)
-        return torch.stack([request.params.get(name, source) for request in requests])
+@torch.no_grad()
+def _rows(backbone: Backbone, requests: list[Request]) -> tuple[dict[str, torch.Size], Tensor]:
+    """Parameters of each stream one after the other; the source's where a stream has none."""
+    every = {name: None for request in requests for name in request.params}
+    source = {name: backbone.source_of(name) for name in every}
+    values = [request.params.get(name, source[name]) for request in requests for name in every]
+    plain = all(len(value.shape) == 1 for value in source.values())
+    flat = values if plain else [value.reshape(-1) for value in values]
+    rows = torch.cat(flat).view(len(requests), -1) if flat else torch.zeros(len(requests), 0)
+    return {name: value.shape for name, value in source.items()}, rows
+
+
+def _stacked(names: dict[str, torch.Size], rows: Tensor) -> Tensors:
+    """By name, each stream's value of a parameter, shape (streams, ...)."""
+    parts = rows.split([shape.numel() for shape in names.values()], 1)
+    return {
+        name: part if len(shape) == 1 else part.unflatten(1, shape)
+        for part, (name, shape) in zip(parts, names.items(), strict=True)
+    }
 
 
 def _own(logits: Tensor, features: Tensor | None, learns: bool) -> Prediction:

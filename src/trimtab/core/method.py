@@ -32,6 +32,7 @@ class Method:
         norm: Which statistics batch norms use.
         trains: Which parameters are trained, where there is something to minimise.
         learner: What a step does with all this; methods with a loop of their own have another.
+        guarded: Whether streams have a guard unless they are told otherwise.
     """
 
     components: tuple[Component, ...] = ()
@@ -39,6 +40,7 @@ class Method:
     trains: ParameterFilter | PositionFilter = in_norm_layers
     optimizer: OptimizerChoice = field(default_factory=OptimizerChoice)
     learner: Learner = field(default_factory=Learner)
+    guarded: bool = False
 
     def __post_init__(self) -> None:
         names = [component.name for component in self.components]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -32,6 +33,8 @@ class StreamState:
         sample_shape: Shape of one input; None until the first batch has come.
         followed_samples: Samples in small batches, whose statistics batch norms have followed.
         moments: What the optimiser remembers of each trained tensor, by its place.
+        guard: What a guard remembers of the stream, never written into; nothing without one.
+        blessed: The last state that a guard found well, to go back to; never stepped with itself.
     """
 
     seed: int
@@ -45,7 +48,9 @@ class StreamState:
     sample_shape: tuple[int, ...] | None = None
     followed_samples: int = 0
     memory: Memory = field(default_factory=dict)
-    moments: dict[int, Tensors] = field(default_factory=dict)
+    moments: Mapping[int, Tensors] = field(default_factory=dict)
+    guard: Tensors = field(default_factory=dict)
+    blessed: StreamState | None = None
 
     def places(self) -> list[tuple[Tensors, str, Tensor]]:
         """Where the trained tensors are: the stream's parameters, then what components train."""
@@ -72,7 +77,6 @@ class StreamState:
             pace=replace(self.pace),
             counters=replace(self.counters),
             memory={name: copied(memory) for name, memory in self.memory.items()},
-            moments=dict(self.moments),
         )
 
     @torch.no_grad()

@@ -1,4 +1,4 @@
-"""Samples that wait for an update, and the predictions around them."""
+"""Gradient accumulation over small batches: samples that wait for an update (windows)."""
 
 from dataclasses import dataclass, field
 

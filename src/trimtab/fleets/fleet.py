@@ -18,7 +18,7 @@ from trimtab.fleets import saving
 from trimtab.fleets.opening import Opening
 from trimtab.fleets.residents import Residents
 from trimtab.fleets.store import Store
-from trimtab.fleets.together import Hub, Together
+from trimtab.fleets.together import Together
 
 
 class StreamError(Exception):
@@ -185,7 +185,7 @@ class Fleet:
                 continue
             call = adapter.predict if name in predict_only else adapter
             jobs[name] = partial(call, batches[name])
-        results |= Hub(self.backbone, jobs).run()
+        results |= self._passes.run(jobs)
         for name in group:
             if isinstance(results[name], Exception) and name not in known:
                 self._streams.forget(name)  # a stream that could not begin is none

@@ -1,4 +1,4 @@
-"""AdaContrast (Chen et al., CVPR 2022, arXiv:2204.10377), in its online version."""
+"""AdaContrast: contrastive pseudo-labelling (Chen et al., CVPR 2022, arXiv:2204.10377), online."""
 
 from dataclasses import dataclass, field, replace
 
@@ -145,8 +145,8 @@ def adacontrast(
         lr: Learning rate; by default 2e-4 with SGD, 1e-3 with Adam.
         optimizer: By default SGD with Nesterov momentum 0.9 and weight decay 1e-4, whatever the
             size of the images.
-        momentum: Of the key network.
-        temperature: Of the contrast.
+        momentum: Share of the key network's weights that stays at each update.
+        temperature: Temperature of the contrastive loss.
         neighbours: How many features vote for a pseudo-label.
         queue_size: Keys to contrast with.
         bank_size: Features that can vote.

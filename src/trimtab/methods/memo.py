@@ -1,4 +1,4 @@
-"""MEMO (Zhang, Levine and Finn, NeurIPS 2022, arXiv:2110.09506)."""
+"""MEMO: marginal entropy over augmentations (Zhang, Levine, Finn, 2022, arXiv:2110.09506)."""
 
 from dataclasses import dataclass, field
 
