@@ -63,6 +63,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """The public names, also those not loaded yet."""
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used: the command line's help needs no torch."""
     if name not in _HOMES:

@@ -1,7 +1,7 @@
 """Data augmentation in plain torch: colour jitter and affine warps, drawn from a generator."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import cos, radians, sin
 from typing import Literal
@@ -35,6 +35,9 @@ the stream's, so that the stream's seed decides it."""
 
 COLORS = ("brightness", "contrast", "saturation", "hue", "gamma")
 """What changes of colour there are, by the number that is drawn."""
+
+COLORS_OF_GREY = ("brightness", "contrast", "gamma")
+"""Those that images have that are not of three colours."""
 
 VALUES_AT_ONCE = 2**20
 """Pixel values that are altered together on a CPU."""
@@ -73,7 +76,7 @@ class ColorAffineFlip(DrawFirst["AffineDraw"]):
                 f"{tuple(shape)}; pass augment= with one of your own"
             )
         names = [COLORS[index] for index in torch.randperm(5, generator=generator).tolist()]
-        colors = [(name, uniform(getattr(self, name), generator)) for name in names]
+        colors = [(name, _single(uniform(getattr(self, name), generator))) for name in names]
         height, width = shape[-2:]
         angle = radians(uniform((-self.rotation, self.rotation), generator))
         scale = uniform(self.scale, generator)
@@ -90,6 +93,19 @@ class ColorAffineFlip(DrawFirst["AffineDraw"]):
             warped = self._warped(_colored(part.float().clamp(0, 1), draw), draw)
             parts.append(warped.clamp(0, 1).to(images.dtype))
         return torch.cat(parts)
+
+    def apply_each(self, images: Sequence[Tensor], draws: Sequence["AffineDraw"]) -> list[Tensor]:
+        """What ``apply`` makes of each batch, in few calls for all of them."""
+        if type(self) is not ColorAffineFlip:
+            return super().apply_each(images, draws)
+        sizes = [len(batch) for batch in images]
+        altered = torch.cat(list(images)).float().clamp(0, 1)
+        for place in range(len(COLORS)):
+            altered = _colored_each(altered, [draw.colors[place] for draw in draws], sizes)
+        grids = [_grid(altered, d.angle, d.scale, d.shift, d.mirror) for d in draws]
+        each = [grid.expand(size, -1, -1, -1) for grid, size in zip(grids, sizes, strict=True)]
+        warped = _sampled(altered, torch.cat(each), "reflection").clamp(0, 1)
+        return list(warped.to(images[0].dtype).split(sizes))
 
     def _at_once(self, images: Tensor) -> int:
         """How many images to alter at a time: on a CPU, what its cache and memory like."""
@@ -125,11 +141,32 @@ class AffineDraw:
 
 
 def _colored(images: Tensor, draw: AffineDraw) -> Tensor:
-    colorful = images.shape[1] == 3
+    known = COLORS if images.shape[1] == 3 else COLORS_OF_GREY
     for name, amount in draw.colors:
-        if colorful or name not in ("saturation", "hue"):
+        if name in known:
             images = COLOR_CHANGES[name](images, amount)
     return images
+
+
+def _colored_each(
+    images: Tensor, colors: Sequence[tuple[str, float]], sizes: Sequence[int]
+) -> Tensor:
+    """Each batch's images after a change of colour of its own."""
+    parts = list(images.split(list(sizes)))
+    for name in COLORS if images.shape[1] == 3 else COLORS_OF_GREY:
+        chosen = [place for place, (other, _) in enumerate(colors) if other == name]
+        if name == "gamma":  # powers are not the same to the bit wherever in a tensor they are
+            for place in chosen:
+                parts[place] = COLOR_CHANGES[name](parts[place], colors[place][1])
+        elif chosen:
+            many = [sizes[place] for place in chosen]
+            amounts = images.new_tensor([colors[place][1] for place in chosen])
+            amounts = amounts.repeat_interleave(torch.tensor(many, device=images.device))
+            joined = torch.cat([parts[place] for place in chosen])
+            changed = COLOR_CHANGES[name](joined, amounts.view(-1, 1, 1, 1))
+            for place, part in zip(chosen, changed.split(many), strict=True):
+                parts[place] = part
+    return torch.cat(parts)
 
 
 @dataclass(frozen=True)
@@ -181,6 +218,8 @@ def augmented(augment: Augment, inputs: Tensor, generator: torch.Generator) -> T
 
 
 def _takes_generator(augment: Augment) -> bool:
+    if isinstance(augment, DrawFirst):
+        return True
     return "generator" in inspect.signature(augment).parameters
 
 
@@ -209,6 +248,11 @@ def blur(images: Tensor, deviation: float, radius: int) -> Tensor:
     return conv2d(conv2d(images, down, groups=channels), across, groups=channels)
 
 
+def _single(number: float) -> float:
+    """The nearest number of single precision, which images are altered in."""
+    return float(torch.tensor(number, dtype=torch.float32))
+
+
 def uniform(between: Range, generator: torch.Generator) -> float:
     """A number drawn evenly from a range."""
     low, high = between
@@ -232,6 +276,18 @@ def warp(
         padding: What lies outside an image: its ``"reflection"``, or its ``"border"`` repeated.
         margin: Pixels of the surroundings to show on each side beyond the image's own size.
     """
+    grid = _grid(images, angle, scale, shift, mirror, margin)
+    return _sampled(images, grid.expand(len(images), -1, -1, -1), padding)
+
+
+def _sampled(images: Tensor, grid: Tensor, padding: Padding) -> Tensor:
+    return grid_sample(images, grid, mode="bilinear", padding_mode=padding, align_corners=True)
+
+
+def _grid(
+    images: Tensor, angle: float, scale: float, shift: Range, mirror: float, margin: int = 0
+) -> Tensor:
+    """Where each pixel of a warped image comes from, shape (1, height, width, 2)."""
     height, width = images.shape[-2:]
     # affine_grid counts from -1 to 1 between the outermost pixel centres
     half_width, half_height = max(width - 1, 1) / 2, max(height - 1, 1) / 2
@@ -248,11 +304,4 @@ def warp(
     ]
     theta = torch.tensor([[*matrix[0], offset[0]], [*matrix[1], offset[1]]], dtype=images.dtype)
     size = [1, 1, height + 2 * margin, width + 2 * margin]
-    grid = affine_grid(theta[None].to(images.device), size, align_corners=True)
-    return grid_sample(
-        images,
-        grid.expand(len(images), -1, -1, -1),
-        mode="bilinear",
-        padding_mode=padding,
-        align_corners=True,
-    )
+    return affine_grid(theta[None].to(images.device), size, align_corners=True)

@@ -8,8 +8,9 @@ from torch.nn.functional import cross_entropy, normalize
 
 from trimtab.augment import Augment, augmented
 from trimtab.augment.contrast import StrongView
-from trimtab.core.backbone import Prediction, Tensors
+from trimtab.core.backbone import Tensors
 from trimtab.core.component import Objective, ParameterRule, Start, Step
+from trimtab.core.prediction import Prediction
 from trimtab.core.ranges import check_counts, check_positive, check_shares
 from trimtab.functional import full_copy, move_towards
 

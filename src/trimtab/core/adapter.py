@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +15,8 @@ from trimtab.core import captured, saved
 from trimtab.core import inputs as input_rules
 from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Backbone, Tensors
-from trimtab.core.beginning import Beginnings
+from trimtab.core.beginning import Beginnings, sample_of
+from trimtab.core.face import Face
 from trimtab.core.guard import Guard, chosen
 from trimtab.core.observed import Observed
 from trimtab.core.pace import Pace
@@ -24,6 +24,7 @@ from trimtab.core.party import Batch, Party
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.plausible import merged
 from trimtab.core.state import StreamState
+from trimtab.core.structured import Given
 from trimtab.core.watch import Watch
 from trimtab.core.window import Window
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from trimtab.core.method import Method
 
 
-class Adapter(Observed):
+class Adapter(Observed, Face):
     """Predicts the batches of one stream and learns from them as they come.
 
     A call ends with logits and a new state, or with an error and the old state, bit for bit,
@@ -91,23 +92,23 @@ class Adapter(Observed):
 
     # ---------------------------------------------------------------- predicting
 
-    def __call__(self, inputs: Tensor) -> Tensor:
+    def __call__(self, inputs: Given) -> Tensor:
         """Logits of a batch, shape (batch, classes); learn from it where the method learns."""
         with self.lock, torch.inference_mode(False):
             with self.party.agreeing("a call", self.state):
                 inputs, own = self._admit(inputs)
-                begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
+                begun = self._beginnings.begun(self.state, sample_of(inputs))
                 with self._clean(begun):
                     state, logits = self._step(begun, inputs)
             self.commit(state)
             return logits[own]
 
-    def predict(self, inputs: Tensor) -> Tensor:
+    def predict(self, inputs: Given) -> Tensor:
         """The logits that a call would return now, learning nothing and changing nothing."""
         with self.lock, torch.inference_mode(False), torch.no_grad():
             with self.party.agreeing("a prediction", self.state):
                 inputs, own = self._admit(inputs)
-                begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
+                begun = self._beginnings.begun(self.state, sample_of(inputs))
                 with self._clean(begun):
                     logits = self._foreseen(begun, inputs)
             return logits[own]
@@ -131,12 +132,10 @@ class Adapter(Observed):
                 begun = self._beginnings.begun(self.state, tuple(sample_shape))
             self.state = begun
 
-    def _admit(self, inputs: Tensor) -> Batch:
+    def _admit(self, inputs: Given) -> Batch:
+        stream = self.backbone, self.method, self.state
         empty = self.party.takes_empty_batches
-        input_rules.check(inputs, self.backbone, self.state.sample_shape, empty=empty)
-        if self.state.sample_shape is None and len(inputs):
-            input_rules.check_first(inputs, self.backbone, self.method.augments)
-        return self.party.joined(inputs.clone() if inputs.is_inference() else inputs.detach())
+        return self.party.joined(input_rules.admitted(inputs, *stream, empty=empty))
 
     @contextmanager
     def _clean(self, begun: StreamState) -> Iterator[None]:
@@ -199,7 +198,8 @@ class Adapter(Observed):
     def clone(self) -> Adapter:
         """An independent stream on the same backbone, which goes on from here by itself."""
         with self.lock, torch.inference_mode(False):
-            twin = copy.copy(self)
+            twin = object.__new__(type(self))
+            vars(twin).update(vars(self))
             Observed.__init__(twin, self.history)
             twin.state = self.state.clone()
             twin._beginnings = twin._new_beginnings(self._beginnings.latest)
@@ -226,11 +226,11 @@ class Adapter(Observed):
 
     def _restored(self, state: dict[str, Any]) -> StreamState:
         captured.refuse_strangers(self.identity, state)
-        seed, shape = captured.seed_and_shape(state)
-        if shape is None:
+        seed, sample = captured.seed_and_sample(state)
+        if sample is None:
             first = self._beginnings.at_the_source(seed, self.state.window, self.state.pace)
         else:
-            first = self._beginnings.like(self.state, shape, seed)
+            first = self._beginnings.like(self.state, sample, seed)
         return captured.restored(state, first, self.method, self.backbone.num_classes or 0)
 
     @property

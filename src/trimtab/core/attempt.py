@@ -16,10 +16,11 @@ from torch import Tensor
 from trimtab.augment.normalization import in_force
 from trimtab.core import component as roles
 from trimtab.core import layout, pace
-from trimtab.core.backbone import Backbone, Prediction, SeparatePredictions, Tensors, joined
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.finite import NotFiniteError, all_finite, is_finite, without_nonsense
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.passes import Alone, Passes
+from trimtab.core.prediction import Prediction, SeparatePredictions, joined
 from trimtab.core.state import StreamState
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from trimtab.core.finite import all_finite
 from trimtab.core.guard import VARYING, Guard
 from trimtab.core.plausible import Shown
 from trimtab.core.state import StreamState, copied
+from trimtab.core.structured import Form
 
 if TYPE_CHECKING:
     from trimtab.core.method import Method
@@ -35,7 +36,16 @@ GROUPS = {
 }
 """Groups of tensors, and how many names lead to one."""
 
-NUMBERS = ("made_by", "seed", "sample_shape", "counters", "pace", "shown", "followed_samples")
+NUMBERS = (
+    "made_by",
+    "seed",
+    "sample_shape",
+    "form",
+    "counters",
+    "pace",
+    "shown",
+    "followed_samples",
+)
 """Parts of a captured state that are no tensors."""
 
 
@@ -66,6 +76,7 @@ def capture(made_by: dict[str, str], state: StreamState) -> dict[str, Any]:
         "made_by": made_by,
         "seed": state.seed,
         "sample_shape": None if state.sample_shape is None else list(state.sample_shape),
+        "form": None if state.form is None else state.form.state(),
         "counters": asdict(state.counters),
         "pace": state.pace.state(),
         "shown": asdict(state.shown),
@@ -102,7 +113,7 @@ def refuse_strangers(here: dict[str, str], state: Mapping[str, Any]) -> None:
             )
 
 
-def seed_and_shape(state: Mapping[str, Any]) -> tuple[int, tuple[int, ...] | None]:
+def seed_and_sample(state: Mapping[str, Any]) -> tuple[int, tuple[int, ...] | Form | None]:
     """What decides how the stream began."""
     seed, shape = state["seed"], state["sample_shape"]
     _expect(_is_count(seed, -(2**63)) and seed < 2**64, "a state's seed must be a number", seed)
@@ -110,7 +121,7 @@ def seed_and_shape(state: Mapping[str, Any]) -> tuple[int, tuple[int, ...] | Non
         return seed, None
     sizes = isinstance(shape, (list, tuple)) and all(_is_count(size, 1) for size in shape)
     _expect(bool(sizes and shape), "a state's sample_shape must be a list of sizes", shape)
-    return seed, tuple(shape)
+    return seed, tuple(shape) if state["form"] is None else Form.of(state["form"])
 
 
 def restored(
@@ -123,7 +134,9 @@ def restored(
     fresh.memory = _memory(state["memory"], first, method, classes)
     fresh.moments = _moments(state["optimizer"], fresh, method)
     fresh.window = first.window.copy()
-    fresh.window.load(_detached(_tensors("window", state["window"])), first.sample_shape)
+    fresh.window.load(
+        _detached(_tensors("window", state["window"])), first.sample_shape, first.form
+    )
     _set_generator(fresh.generator, state["generator"])
     fresh.counters = Counters(**_counts("counters", state["counters"], asdict(Counters())))
     fresh.pace = replace(first.pace)

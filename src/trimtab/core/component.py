@@ -14,8 +14,9 @@ from typing import ClassVar, Protocol
 import torch
 from torch import Tensor
 
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.norm import BATCH, NormPolicy
+from trimtab.core.prediction import Prediction
 
 
 class Forward(Protocol):

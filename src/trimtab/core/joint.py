@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.moment_rows import split
 from trimtab.core.norm import NormPolicy
+from trimtab.core.prediction import Prediction
 from trimtab.core.rows import Rows
 
 

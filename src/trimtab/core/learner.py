@@ -11,9 +11,10 @@ from torch import Tensor
 from trimtab.core import component as roles
 from trimtab.core import gradients, small_batches
 from trimtab.core.attempt import Attempt
-from trimtab.core.backbone import Prediction, Tensors
+from trimtab.core.backbone import Tensors
 from trimtab.core.finite import NotFiniteError, is_finite
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy, tracking
+from trimtab.core.prediction import Prediction
 from trimtab.core.update import update
 
 if TYPE_CHECKING:

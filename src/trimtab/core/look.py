@@ -87,18 +87,23 @@ class Look:
         """By how much the source seems righter, for each sample, from -1 to 1.
 
         A prediction seems right where the model says the same of a view. That is no merit where
-        the model says the same of everything, so it counts for less, the more often the adapted
-        model says its class than the source model does. Where the source itself says few classes
-        (a run of one class), concentration proves nothing, and counts for little.
+        the model says the same of everything, so it counts for less, the more often a model says
+        its class than the other one does: for the adapted model as far as the source shows many
+        classes (in a run of one class, concentration proves nothing), for the source as far as
+        the adapted model is stable itself (else it is that one which scatters).
         """
-        said, classes = self.adapted.argmax(1), self.adapted.shape[1]
+        said, source_said = self.adapted.argmax(1), self.source.argmax(1)
+        classes = self.adapted.shape[1]
         recent = earlier[:SHARE_SAMPLES, [COLUMNS.index("class"), COLUMNS.index("source_class")]]
         own = torch.cat([said.cpu(), recent[:, 0].long()])
-        source = torch.cat([self.source.argmax(1).cpu(), recent[:, 1].long()])
+        source = torch.cat([source_said.cpu(), recent[:, 1].long()])
         shares, source_shares = class_shares(own, classes), class_shares(source, classes)
         variety = effective_classes(source_shares) / min(classes, len(source))
-        excess = variety**2 * (shares - source_shares).clamp(min=0.0).to(said.device)
-        return source_stable.float() - stable.float() * (1 - excess[said])
+        steady = float(stable.float().mean())
+        excess = (shares - source_shares).to(said.device)
+        own_merit = 1 - variety**2 * excess[said].clamp(min=0.0)
+        source_merit = 1 - steady**6 * (-excess[source_said]).clamp(min=0.0)
+        return source_stable.float() * source_merit - stable.float() * own_merit
 
 
 def _same(view: Tensor | None, said: Tensor) -> Tensor:

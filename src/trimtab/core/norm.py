@@ -257,6 +257,19 @@ def install(model: nn.Module) -> list[_StreamBatchNorm]:
     return obedient
 
 
+def uninstalled(model: nn.Module) -> nn.Module:
+    """The model with batch norms as they were before ``install``, and no hooks of this module."""
+    for layer in model.modules():
+        if isinstance(layer, rows.RowLayer):
+            layer.__class__ = type(layer).__bases__[1]
+            for own in ("policy", "late", "rows", "path"):
+                vars(layer).pop(own, None)
+        hooks = layer._forward_pre_hooks
+        for key in [k for k, hook in hooks.items() if hook is contiguous_where_backward_crashes]:
+            del hooks[key]
+    return model
+
+
 def is_norm_layer(layer: nn.Module) -> bool:
     """Batch, layer, group, instance and RMS norms, and leaf modules that call themselves so."""
     known = (

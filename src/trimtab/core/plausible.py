@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from trimtab.core.structured import Structured
+
 FAR = 16.0
 """A sample whose largest value is this many times the largest one shown so far is refused."""
 
@@ -44,6 +46,8 @@ class Shown:
 
         A first batch is judged by the sample in its middle.
         """
+        if isinstance(inputs, Structured):
+            return None, self  # tokens and the like have no range
         low, high = inputs.aminmax()
         largest = max(-low.item(), high.item())
         if self.peak is not None and largest <= self.limit:

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.moves import Move, Moved, move
 from trimtab.core.norm import SOURCE, NormPolicy
+from trimtab.core.prediction import Prediction
 from trimtab.distributed.group import Group
 from trimtab.distributed.joint_statistics import jointly
 
@@ -45,6 +47,9 @@ class Sharded:
 
     def backward(self, loss: Tensor) -> None:
         loss.backward()
+
+    def move(self, asked: Move) -> Moved | None:
+        return move(asked)  # of the same gradients in every rank
 
     def shares(self, rows: int) -> list[int]:
         """How many of so many rows each rank takes: about as many, or one rank takes all.

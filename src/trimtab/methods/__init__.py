@@ -1,6 +1,7 @@
 """Test-time adaptation methods, one paper a file; ``build`` makes one from words."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from trimtab.components.adaptive_norm import AdaptiveNorm
 from trimtab.components.augmentation_consistency import AugmentationConsistency
@@ -134,4 +135,4 @@ def build(spec: str, **options: object) -> Method:
     for term, component in zip(rest, components, strict=True):
         if not isinstance(component, Component):
             raise ValueError(f"{term.name} must return a component, got {component!r}")
-    return method.plus(*components)
+    return replace(method.plus(*components), name=spec)

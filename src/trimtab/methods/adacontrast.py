@@ -9,7 +9,7 @@ from trimtab.augment import Augment, augmented
 from trimtab.augment.contrast import WeakView
 from trimtab.components.pseudo_label_contrast import PseudoLabelContrast, key_params
 from trimtab.core.attempt import Attempt
-from trimtab.core.backbone import Prediction, Tensors, weights_and_biases
+from trimtab.core.backbone import Tensors, weights_and_biases
 from trimtab.core.card import Card
 from trimtab.core.component import Objective, Recall, Start, Step
 from trimtab.core.finite import is_finite
@@ -17,6 +17,7 @@ from trimtab.core.learner import Learner
 from trimtab.core.method import Method
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.optimizer import Kind, OptimizerChoice
+from trimtab.core.prediction import Prediction
 
 CARD = Card(
     title="AdaContrast",

@@ -9,13 +9,14 @@ from trimtab.augment import Augment, ColorAffineBlurNoise, augmented
 from trimtab.components.class_balanced_memory import ClassBalancedMemory
 from trimtab.components.mean_teacher import MeanTeacher
 from trimtab.core.attempt import Attempt
-from trimtab.core.backbone import Prediction, Tensors
+from trimtab.core.backbone import Tensors
 from trimtab.core.card import Card
 from trimtab.core.component import Start, Step
 from trimtab.core.learner import Learner
 from trimtab.core.method import Method
 from trimtab.core.norm import SOURCE, NormPolicy, running
 from trimtab.core.optimizer import Kind, OptimizerChoice
+from trimtab.core.prediction import Prediction
 
 CARD = Card(
     title="RoTTA",

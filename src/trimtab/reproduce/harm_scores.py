@@ -5,7 +5,6 @@ from itertools import accumulate
 from typing import Literal
 
 from trimtab.reproduce.study import Record
-from trimtab.streams.hostile import AFTERWARDS, LEAD
 
 Way = Literal["plain", "guarded"]
 
@@ -66,15 +65,16 @@ class HarmScores:
 
     @property
     def gain_lost(self) -> float | None:
-        """Points that the guard costs where the method is better than the source without it."""
+        """Points that the guard costs where the method is better than the source without it; 0
+        where it is not."""
         plain, guarded = self.whole("plain"), self.whole("guarded")
-        if plain is None or guarded is None or plain >= 0:
+        if plain is None or guarded is None:
             return None
-        return guarded - plain
+        return guarded - plain if plain < 0 else 0.0
 
     @property
     def cost(self) -> float:
-        """Passes with a guard as a multiple of those without."""
+        """Passes with a guard as a multiple of those without, after its first looks."""
         return float(self.record["guarded_passes"] / self.record["plain_passes"])
 
     @property
@@ -107,9 +107,13 @@ class HarmScores:
 
     @property
     def _clean(self) -> slice:
-        """Batches of the clean end, by the size of the first batch."""
-        batch = LEAD // max(1, round(LEAD / max(self.record["scored"][0], 1)))
-        return slice(-(AFTERWARDS // batch), None)
+        """Batches of the clean end, where every sample is scored."""
+        left, count = self.record["clean_samples"], 0
+        for scored in reversed(self.record["scored"]):
+            if left <= 0:
+                break
+            left, count = left - scored, count + 1
+        return slice(len(self.record["scored"]) - count, None)
 
     def _lost(self, way: Way) -> list[int]:
         pairs = zip(self.record[way], self.record["source"], strict=True)

@@ -18,8 +18,12 @@ from trimtab.streams.draws import generator
 from trimtab.streams.order import by_class
 
 UNSCORED = -1
-LEAD, HARD, AFTERWARDS = 384, 768, 384
-"""Samples before, within and after the hard stretch."""
+HARD = 768
+"""Samples of the hard stretch; half as many come before it, and after it."""
+PARTS = 12
+"""Of a hard stretch that changes on its way."""
+VISITS = 20
+"""Of each of three domains that come back."""
 SEVERITY = 5
 OUT_OF_RANGE = (20.0, 255.0, -1.0)
 """Factors on frames of a broken sensor."""
@@ -36,11 +40,23 @@ class Source:
 
     Args:
         names: Corruptions, in their order.
+        hard: Samples of the hard stretch.
     """
 
     images: LabelledImages
     seed: int
     names: tuple[str, ...] = BENCHMARK
+    hard: int = HARD
+
+    @property
+    def lead(self) -> int:
+        """Samples before the hard stretch, and as many after it."""
+        return self.hard // 2
+
+    @property
+    def part(self) -> int:
+        """Samples of one part of a stretch that changes on its way."""
+        return max(1, self.hard // PARTS)
 
     def draw(self, count: int, purpose: str, label: int | None = None) -> Indices:
         """Numbers of images, of one class or of all, as often as needed."""
@@ -79,32 +95,35 @@ def _noise(source: Source) -> Frames:
     """Uniform noise."""
     shape = source.show(source.draw(1, "shape"))[0].shape[1:]
     random = torch.Generator().manual_seed(source.seed)
-    return _unscored(torch.rand(HARD, *shape, generator=random))
+    return _unscored(torch.rand(source.hard, *shape, generator=random))
 
 
 def _constant(source: Source) -> Frames:
     """Grey frames, as from a covered lens."""
     shape = source.show(source.draw(1, "shape"))[0].shape[1:]
-    return _unscored(torch.full((HARD, *shape), 0.5))
+    return _unscored(torch.full((source.hard, *shape), 0.5))
 
 
 def _one_class(source: Source) -> Frames:
     """Clean images of one class."""
-    return source.show(source.draw(HARD, "one", source.seed % 10))
+    return source.show(source.draw(source.hard, "one", source.seed % 10))
 
 
 def _extremes(source: Source) -> Frames:
     """The hardest noise and a bright, flat light, batch after batch."""
     parts = [
-        source.show(source.draw(64, f"extreme {n}"), ("impulse_noise", "contrast")[n % 2])
-        for n in range(HARD // 64)
+        source.show(source.draw(source.part, f"extreme {n}"), ("impulse_noise", "contrast")[n % 2])
+        for n in range(PARTS)
     ]
     return _joined(parts)
 
 
 def _recurring(source: Source) -> Frames:
-    """Three domains that come back twenty times, each time for a batch."""
-    parts = [source.show(source.draw(64, f"visit {n}"), source.pick(n % 3)) for n in range(60)]
+    """Three domains that come back twenty times, each time for a part."""
+    parts = [
+        source.show(source.draw(source.part, f"visit {n}"), source.pick(n % 3))
+        for n in range(3 * VISITS)
+    ]
     return _joined(parts)
 
 
@@ -112,9 +131,9 @@ def _drifting(source: Source) -> Frames:
     """One corruption fades out while another one rises above it, as in CCC."""
     parts = []
     domains = Corrupted(source.images, source.names)
-    for n in range(HARD // 64):
+    for n in range(PARTS):
         place, phase = divmod(n, 4)
-        image = source.draw(64, f"drift {n}")
+        image = source.draw(source.part, f"drift {n}")
         pixels = domains.pixels(source.pick(place), SEVERITY - phase, image, source.seed)
         second = source.pick(place + 1)
         if phase:
@@ -125,16 +144,16 @@ def _drifting(source: Source) -> Frames:
 
 def _late_label_shift(source: Source) -> Frames:
     """After independent samples, class after class."""
-    image = source.draw(HARD, "late")
+    image = source.draw(source.hard, "late")
     ordered = by_class(source.images.labels, image)
     return source.show(ordered, source.pick(1))
 
 
 def _out_of_range(source: Source) -> Frames:
     """Every fourth frame as from a broken sensor."""
-    inputs, labels = source.show(source.draw(HARD, "range"), source.pick(1))
+    inputs, labels = source.show(source.draw(source.hard, "range"), source.pick(1))
     labels = labels.copy()
-    for n, row in enumerate(range(0, HARD, 4)):
+    for n, row in enumerate(range(0, source.hard, 4)):
         inputs[row] *= OUT_OF_RANGE[n % len(OUT_OF_RANGE)]
         labels[row] = UNSCORED
     return inputs, labels
@@ -143,18 +162,24 @@ def _out_of_range(source: Source) -> Frames:
 def _stuck_camera(source: Source) -> Frames:
     """One frame, again and again."""
     inputs, labels = source.show(source.draw(1, "stuck"), source.pick(1))
-    return inputs.repeat(HARD, 1, 1, 1), labels.repeat(HARD)
+    return inputs.repeat(source.hard, 1, 1, 1), labels.repeat(source.hard)
 
 
 def _benign(source: Source) -> Frames:
     """Three more domains, one after the other: nothing that harms."""
-    parts = [source.show(source.draw(HARD // 3, f"more {n}"), source.pick(n + 2)) for n in range(3)]
+    parts = [
+        source.show(source.draw(source.hard // 3, f"more {n}"), source.pick(n + 2))
+        for n in range(3)
+    ]
     return _joined(parts)
 
 
 def _mixed(source: Source) -> Frames:
     """All domains at once."""
-    parts = [source.show(source.draw(HARD // 15, f"mixed {name}"), name) for name in source.names]
+    parts = [
+        source.show(source.draw(max(1, source.hard // 15), f"mixed {name}"), name)
+        for name in source.names
+    ]
     inputs, labels = _joined(parts)
     order = generator(source.seed, "hostile/mixed").permutation(len(labels))
     return inputs[torch.from_numpy(order)], labels[order]
@@ -183,9 +208,11 @@ def batches(
     name: str, source: Source, batch_size: int, strangers: Replace | None = None
 ) -> Iterator[Frames]:
     """The whole stream in batches; strangers take part in the hard stretch."""
-    lead = source.show(source.draw(LEAD, "lead"), CLEAN if name == "one class" else source.pick(0))
+    lead = source.show(
+        source.draw(source.lead, "lead"), CLEAN if name == "one class" else source.pick(0)
+    )
     hard = STREAMS[name](source)
-    after = source.show(source.draw(AFTERWARDS, "after"))
+    after = source.show(source.draw(source.lead, "after"))
     for stretch, frames in enumerate((lead, hard, after)):
         for start in range(0, len(frames[1]), batch_size):
             inputs = frames[0][start : start + batch_size]

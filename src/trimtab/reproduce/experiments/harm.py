@@ -11,8 +11,9 @@ from trimtab.reproduce.findings import Findings
 from trimtab.reproduce.harm_scores import HarmScores, Way
 from trimtab.reproduce.setup import Setup
 from trimtab.reproduce.study import Study
-from trimtab.streams.hostile import STREAMS
+from trimtab.streams.hostile import HARD, STREAMS
 
+QUICK_METHODS, QUICK_STREAMS = ("tent", "trimtab"), ("benign", "one class", "attacked", "flooded")
 FIRST_METHODS = ("tent", "lame", "roid", "trimtab")
 FURTHER_METHODS = ("eata", "sar", "cotta", "rotta", "bn1", "rmt", "adacontrast", "deyo")
 HELPFUL = ("benign", "mixed")
@@ -31,18 +32,21 @@ def runs(_setup: Setup) -> list[RunSpec]:
 
 def studies(setup: Setup) -> list[Study]:
     """Every method on every stream and network, once a seed; the telling methods first."""
-    methods = FIRST_METHODS if setup.quick else (*FIRST_METHODS, *FURTHER_METHODS)
+    methods = QUICK_METHODS if setup.quick else (*FIRST_METHODS, *FURTHER_METHODS)
     return [
         Study("harm", _settings(setup, model, method, stream, seed))
         for seed in setup.seeds
         for method in methods
         for model in setup.networks
-        for stream in STREAMS
+        for stream in (QUICK_STREAMS if setup.quick else STREAMS)
     ]
 
 
 def _settings(setup: Setup, model: str, method: str, stream: str, seed: int) -> dict[str, object]:
+    images = setup.images_per_domain or HARD
+    size = {"samples": 16 * images} if 16 * images < HARD else {}
     return {
+        **size,
         "data": setup.data,
         "model": model,
         "weights": models.fingerprint(model),

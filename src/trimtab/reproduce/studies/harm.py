@@ -14,7 +14,7 @@ from trimtab.core.backbone import Backbone
 from trimtab.reproduce.studies.attacks import strangers
 from trimtab.streams.corruptions import BENCHMARK, VALIDATION
 from trimtab.streams.data import LabelledImages
-from trimtab.streams.hostile import AFTERWARDS, HARD, LEAD, Source, batches
+from trimtab.streams.hostile import HARD, Source, batches
 
 SOURCE_IMAGES = 256
 """Images for methods that ask for source data."""
@@ -32,18 +32,21 @@ def measure(
     batch_size: int,
     seed: int,
     corruptions: str,
+    samples: int = HARD,
 ) -> dict[str, Any]:
     """Counts for each batch: scored samples, and mistakes of the source, without and with a guard;
-    whether the guard let the source predict, its alarms and the passes of both.
+    whether the guard let the source predict, and its alarms. Beside them the passes of both since
+    the hard stretch began, when a guard's first looks are over, and samples of the clean end.
 
     Args:
         corruptions: ``"benchmark"``, or ``"validation"`` to choose constants by.
+        samples: Of the hard stretch.
     """
     backbone = _backbone(model)
     if weights != models.fingerprint(model):
         raise ValueError(f"{model} no longer has the weights {weights}")
     names = {"benchmark": BENCHMARK, "validation": VALIDATION}[corruptions]
-    source = Source(_images(data), seed, names)
+    source = Source(_images(data), seed, names, samples)
     adapters = {
         name: trimtab.adapt(backbone, method, seed=seed, guard=guarded, **options(method, data))
         for name, guarded in (("plain", False), ("guarded", True))
@@ -51,10 +54,13 @@ def measure(
     found: dict[str, list[int]] = {
         name: [] for name in ("scored", "source", *adapters, "source_predicts", "alarms")
     }
-    joined = strangers(stream, backbone, source)
+    joined, before = strangers(stream, backbone, source), dict.fromkeys(adapters, 0)
     for inputs, labels in batches(stream, source, batch_size, joined):
         _take(backbone, adapters, inputs, torch.from_numpy(labels), found)
-    return found | {f"{name}_passes": _passes(adapter) for name, adapter in adapters.items()}
+        if adapters["plain"].counters.samples <= source.lead:
+            before = {name: _passes(adapter) for name, adapter in adapters.items()}
+    since = {f"{n}_passes": _passes(adapter) - before[n] for n, adapter in adapters.items()}
+    return found | since | {"clean_samples": source.lead}
 
 
 def _take(
@@ -88,9 +94,9 @@ def _passes(adapter: Adapter) -> int:
     return adapter.counters.forward_samples + 2 * adapter.counters.backward_samples
 
 
-def forwards(*, method: str, stream: str, **_: Any) -> int:
+def forwards(*, method: str, samples: int = HARD, **_: Any) -> int:
     """Plain passes of a sample that take about as long."""
-    return (LEAD + HARD + AFTERWARDS) * (60 if method in VIEWS else 10)
+    return 2 * samples * (60 if method in VIEWS else 10)
 
 
 @cache
