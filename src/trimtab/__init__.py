@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from trimtab.fleets.fleet import Fleet, StreamError
     from trimtab.methods import COMPONENTS, METHODS, build
     from trimtab.predict.images import predict_images
+    from trimtab.server.client import Client
 
 _HOMES = {
     "COMPONENTS": "trimtab.methods",
     "METHODS": "trimtab.methods",
     "Adapter": "trimtab.core.adapter",
     "Backbone": "trimtab.core.backbone",
+    "Client": "trimtab.server.client",
     "Fleet": "trimtab.fleets.fleet",
     "Guard": "trimtab.core.guard",
     "Health": "trimtab.core.health",
@@ -45,6 +47,7 @@ __all__ = [
     "METHODS",
     "Adapter",
     "Backbone",
+    "Client",
     "Fleet",
     "Guard",
     "Health",

@@ -121,9 +121,9 @@ class Attempt:
     def reset(self) -> None:
         """Forget the stream: back to where it began."""
         assert self.first is not None  # only a stream that has begun is reset on its way
-        counters = self.state.counters
+        counters, number = self.state.counters, self.state.learned_through
         self.state = self.first.clone()
-        self.state.counters = counters
+        self.state.counters, self.state.learned_through = counters, number
         counters.resets += 1
 
     def back_to_source(self) -> None:

@@ -97,15 +97,17 @@ class Beginnings:
             return state
         begun = replace(first.draft(), params=trainable_copies(first.params))
         begun.counters = state.counters.plus(first.counters)
+        begun.learned_through = state.learned_through
         return begun
 
     def again(self, state: StreamState) -> StreamState:
-        """The beginning of a stream that has come to ``state``; its counters go on."""
+        """The beginning of a stream that has come to ``state``; its counters and numbers go on."""
         if state.sample_shape is None:
             fresh = self.at_the_source(state.seed, state.window, state.pace)
         else:
             fresh = self.like(state, state.form or state.sample_shape, state.seed).clone()
         fresh.counters = replace(state.counters, resets=state.counters.resets + 1)
+        fresh.learned_through = state.learned_through
         return fresh
 
 

@@ -45,6 +45,7 @@ NUMBERS = (
     "pace",
     "shown",
     "followed_samples",
+    "learned_through",
 )
 """Parts of a captured state that are no tensors."""
 
@@ -81,6 +82,7 @@ def capture(made_by: dict[str, str], state: StreamState) -> dict[str, Any]:
         "pace": state.pace.state(),
         "shown": asdict(state.shown),
         "followed_samples": state.followed_samples,
+        "learned_through": state.learned_through,
         "generator": state.generator.get_state(),
         "params": _detached(state.params),
         "statistics": _detached(state.statistics),
@@ -142,6 +144,7 @@ def restored(
     fresh.pace = replace(first.pace)
     fresh.pace.load(_counts("pace", state["pace"], first.pace.state()))
     fresh.shown = _shown(state["shown"])
+    fresh.learned_through = _number(state["learned_through"])
     fresh.guard = _fitting("guard", state["guard"], first.guard, VARYING)
     fresh.blessed = _blessed(state, first, method, classes)
     followed = state["followed_samples"]
@@ -269,6 +272,12 @@ def _shown(saved: Any) -> Shown:
     real = peak is None or (isinstance(peak, (int, float)) and 0 <= peak < inf)
     _expect(real and _is_count(row, 0), "shown must be a peak and a count", dict(saved))
     return Shown(peak, row)
+
+
+def _number(saved: Any) -> int | None:
+    counted = saved is None or _is_count(saved, 0)
+    _expect(counted, "learned_through must be a request's number or None", repr(saved))
+    return None if saved is None else int(saved)
 
 
 def _set_generator(generator: torch.Generator, saved: Any) -> None:

@@ -29,7 +29,11 @@ class Snapshot:
     def over(self, now: StreamState) -> StreamState:
         """The state to go on with from here, in place of ``now``, whose counters go on."""
         return replace(
-            self.state.clone(), counters=now.counters, guard=now.guard, blessed=now.blessed
+            self.state.clone(),
+            counters=now.counters,
+            learned_through=now.learned_through,
+            guard=now.guard,
+            blessed=now.blessed,
         )
 
 

@@ -25,7 +25,8 @@ NAMED = ("memory", "blessed_memory")
 """Groups that may hold memories without any tensor, so their names are kept too."""
 
 FORMAT = 3
-"""Of the file. Format 1 had no checksum; format 2 no normalisation, followed samples and guard."""
+"""Of the file. Format 1 had no checksum; format 2 no normalisation, followed samples, guard and
+requests' numbers."""
 
 
 def write(path: str | os.PathLike[str], state: dict[str, Any], *, readable: bool = True) -> None:

@@ -36,6 +36,9 @@ class StreamState:
         form: What a sample looks like where it is not one plain tensor of floats.
         followed_samples: Samples in small batches, whose statistics batch norms have followed.
         moments: What the optimiser remembers of each trained tensor, by its place.
+        learned_through: Number of the last request that a server's stream has learned from; None
+            where requests have no numbers. It goes with the state, so that a request that is sent
+            again after a crash is learned from once.
         guard: What a guard remembers of the stream, never written into; nothing without one.
         blessed: The last state that a guard found well, to go back to; never stepped with itself.
     """
@@ -53,6 +56,7 @@ class StreamState:
     followed_samples: int = 0
     memory: Memory = field(default_factory=dict)
     moments: Mapping[int, Tensors] = field(default_factory=dict)
+    learned_through: int | None = None
     guard: Tensors = field(default_factory=dict)
     blessed: StreamState | None = None
 
