@@ -31,6 +31,7 @@ def results_of(folder: Path) -> Results:
         return run(
             [
                 "distributed.streams.every_case:float64",
+                "distributed.streams.structured",
                 "distributed.failures.one_rank_fails",
                 f"distributed.failures.one_rank_is_lost:{place}",
             ],

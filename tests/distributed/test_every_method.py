@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
+import trimtab
 from distributed import streams
 from same import assert_same
 
@@ -56,3 +57,12 @@ def test_ranks_get_what_one_process_gets(
     alone.load_state_dict(states[0])
     batch = streams.samples(kind)[60:68]
     assert_close(alone(batch), one(batch), dtype)
+
+
+@pytest.mark.xdist_group("ranks")
+def test_inputs_by_name_are_joined_too(results_of: Callable[[int, str], list[Any]]) -> None:
+    one = trimtab.adapt(streams.Scaled(), "tent")
+    first, second = results_of(2, "structured")
+    for call, rows in enumerate([(0, 20), (20, 40)]):
+        got = torch.cat([first[call], second[call]])
+        assert_close(got, one(streams.named_inputs(*rows)), "float32")

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from distributed import streams
-from distributed.failures import SILENCE_SECONDS
 from distributed.ranks import TIMEOUT_SECONDS
 
 

@@ -12,7 +12,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.distributed as dist
@@ -20,6 +20,7 @@ from torch import Tensor
 
 from trimtab.core.party import Batch, Party
 from trimtab.core.state import StreamState
+from trimtab.core.structured import Structured
 from trimtab.distributed.message import CONTENT_BYTES, content, fits, is_failure, message, words
 
 
@@ -68,14 +69,17 @@ class Group(Party):
                 raise
 
     def joined(self, inputs: Tensor) -> Batch:
-        shape, rows = str(tuple(inputs.shape[1:])), str(len(inputs))
-        found = self.everyones({"shape of samples": shape, "type": str(inputs.dtype), "rows": rows})
+        found = self.everyones({"kind of samples": _kind(inputs), "rows": str(len(inputs))})
         counts = [int(theirs.pop("rows")) for theirs in found]
         _refuse_differences(found)
         if not sum(counts):
             raise ValueError("inputs must have at least one sample on some rank, got none on all")
         first = sum(counts[: self.rank])
-        return Batch(self.gathered(inputs, counts), slice(first, first + len(inputs)))
+        own = slice(first, first + len(inputs))
+        if not isinstance(inputs, Structured):
+            return Batch(self.gathered(inputs, counts), own)
+        tensors = tuple(self.gathered(tensor, counts) for tensor in inputs.tensors)
+        return Batch(cast(Tensor, Structured(inputs.names, tensors)), own)
 
     def refuse_differences(self, mine: Mapping[str, str]) -> None:
         """Raise a ValueError on every rank where something is not the same on all."""
@@ -165,6 +169,12 @@ def _refuse_differences(found: list[dict[str, Any]]) -> None:
                 f"{theirs[odd]} on rank {rank}; make the same calls with the same settings on all "
                 "ranks, and load the same state"
             )
+
+
+def _kind(inputs: Tensor) -> str:
+    if isinstance(inputs, Structured):
+        return ", ".join(" ".join(map(str, part)).strip() for part in inputs.form.state())
+    return f"{list(inputs.shape[1:])} {inputs.dtype}"
 
 
 def _position(state: StreamState | None) -> dict[str, str]:

@@ -8,6 +8,7 @@ from torch.distributed import ProcessGroup
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
 from trimtab.core.method import Method
+from trimtab.core.passes import Passes
 from trimtab.distributed.group import Group
 from trimtab.distributed.sharded import Sharded
 
@@ -24,7 +25,8 @@ def start(
         options: Those of ``Adapter``: seed, window, micro_batch, adapt_every, budget.
     """
     group = Group(process_group, backbone.device)
-    adapter = method.start(backbone, passes=Sharded(backbone, group), party=group, **options)
+    passes: Passes = Sharded(backbone, group)
+    adapter = method.start(backbone, passes=passes, party=group, **options)
     facts = adapter.identity | {"seed": str(adapter.seed)}
     group.refuse_differences({name: _short(value) for name, value in facts.items()})
     return adapter
