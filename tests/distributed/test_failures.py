@@ -19,7 +19,7 @@ def failing(results_of: Callable[[int, str], list[Any]]) -> list[Any]:
 
 EXPECTED = {
     "a batch with NaN": ("OtherRankError: rank 1 failed (ValueError: inputs must be finite",),
-    "samples of another shape": ("rank 1 failed (ValueError: inputs must have shape",),
+    "samples of another shape": ("ValueError: all ranks must have the same kind of samples",),
     "another type": ("OtherRankError: rank 1 failed (ValueError: inputs must be torch.float32",),
     "no tensor": ("rank 1 failed (ValueError: inputs must be a tensor",),
     "nothing at all": ("ValueError: inputs must have at least one sample on some rank",),
