@@ -55,6 +55,7 @@ FURTHER = {
     "batch norm that stores nothing": Case("tent", "untracked", {}),
     "batch norm of features": Case("tent", "flat", {}),
     "not finite where bright": Case("tent", "fragile", {}),
+    "medians": Case("tent + median_norm", "bn", {}),
     "guard": Case("roid", "bn", {"guard": True}),
 }
 

@@ -10,6 +10,8 @@ import torch.distributed as dist
 import trimtab
 from distributed import streams
 from same import assert_same
+from trimtab.core.norm import NormPolicy
+from trimtab.distributed.joint_statistics import jointly
 
 
 @pytest.fixture
@@ -51,3 +53,8 @@ def test_a_failure_of_the_only_rank_is_its_own(group: dist.ProcessGroup) -> None
     with pytest.raises(ValueError, match="at least one sample on some rank"):
         stream(streams.samples()[:0])
     assert stream(streams.samples()[:16]).shape == (16, 7)
+
+
+def test_medians_with_gradients_are_refused_over_several_processes() -> None:
+    with pytest.raises(ValueError, match="medians are constants for gradients"):
+        jointly(NormPolicy(1.0, median=True), None, [1, 1])
