@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from trimtab.api import adapt
     from trimtab.core.adapter import Adapter
     from trimtab.core.backbone import Backbone, everywhere, in_norm_layers
+    from trimtab.core.guard import Guard
+    from trimtab.core.health import Health
     from trimtab.core.method import Method
     from trimtab.core.saved import read_manifest
     from trimtab.demo import load_demo
@@ -16,13 +18,17 @@ if TYPE_CHECKING:
     from trimtab.fleets.fleet import Fleet, StreamError
     from trimtab.methods import COMPONENTS, METHODS, build
     from trimtab.predict.images import predict_images
+    from trimtab.server.client import Client
 
 _HOMES = {
     "COMPONENTS": "trimtab.methods",
     "METHODS": "trimtab.methods",
     "Adapter": "trimtab.core.adapter",
     "Backbone": "trimtab.core.backbone",
+    "Client": "trimtab.server.client",
     "Fleet": "trimtab.fleets.fleet",
+    "Guard": "trimtab.core.guard",
+    "Health": "trimtab.core.health",
     "Method": "trimtab.core.method",
     "StreamError": "trimtab.fleets.fleet",
     "adapt": "trimtab.api",
@@ -41,7 +47,10 @@ __all__ = [
     "METHODS",
     "Adapter",
     "Backbone",
+    "Client",
     "Fleet",
+    "Guard",
+    "Health",
     "Method",
     "StreamError",
     "__version__",
@@ -55,6 +64,11 @@ __all__ = [
     "predict_images",
     "read_manifest",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, also those not loaded yet."""
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

@@ -9,6 +9,7 @@ from torch import nn
 from trimtab import methods
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
+from trimtab.core.guard import Guard
 from trimtab.core.method import Method
 from trimtab.core.outputs import Output
 
@@ -29,6 +30,7 @@ def adapt(
     output: Output = None,
     adapt_every: int = 1,
     budget: float | None = None,
+    guard: bool | Guard | None = None,
     process_group: ProcessGroup | None = None,
     **options: Any,
 ) -> Adapter:
@@ -40,7 +42,7 @@ def adapt(
             or a Method.
         num_classes: Checked against the model's logits; found on the first batch by itself.
         seed: Decides all that is random.
-        window: Learn once every so many samples, whatever batches they come in.
+        window: Samples from one update to the next, whatever batches they come in.
         micro_batch: Most samples to hold in memory for gradients at once.
         classifier: Name of the module whose input are the features; found by itself.
         normalization: How your images are normalised: ``(mean, std)``, a name (``"imagenet"``,
@@ -48,9 +50,12 @@ def adapt(
             says of itself; None where they lie in [0, 1].
         output: Where the logits are in what the model returns, where that is not plain: a name, a
             place, a function, or ``"probabilities"``.
-        adapt_every: Learn on every so many batches only; all are predicted and corrected.
-        budget: Most passes a sample on average, in multiples of a plain forward (``1.5``): learn
+        adapt_every: Batches from one update to the next; all are predicted and corrected.
+        budget: Most passes per sample on average, in multiples of a plain forward (``1.5``): learn
             on as many batches as that allows.
+        guard: Compare adapted predictions with the source model's now and then, and learn less,
+            go back or fall back to the source where they are worse. True, False or a Guard; None
+            leaves it to the method, and the preset ``trimtab`` has one.
         process_group: Ranks that share this stream, under ``torchrun``: each calls with a batch of
             its own, and all together are one batch (docs/distributed.md).
         options: The method's own options, as listed by its factory.
@@ -63,6 +68,7 @@ def adapt(
         "micro_batch": micro_batch,
         "adapt_every": adapt_every,
         "budget": budget,
+        "guard": guard,
     }
     if process_group is None:
         return recipe.start(backbone, **how)

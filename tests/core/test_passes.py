@@ -11,11 +11,12 @@ from contract.recipes import options_of, rotated
 from reference import nets
 from same import assert_same
 from trimtab.core import reach
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.component import OutputRule, Step
 from trimtab.core.method import Method
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy, running
 from trimtab.core.passes import Alone
+from trimtab.core.prediction import Prediction
 
 
 class Watched(Alone):

@@ -1,14 +1,12 @@
 """The report in a real browser, on a desk and on a phone."""
 
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from report import stores
 from trimtab.bench.result import RunResult
@@ -51,18 +49,6 @@ class Visit:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
         self.page.on("request", lambda request: self.requests.append(request.url))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = shutil.which("chromium") or shutil.which("google-chrome")
-    if found is None and not os.environ.get("TRIMTAB_NEED_CHROMIUM"):
-        pytest.skip("needs Debian's chromium; TRIMTAB_NEED_CHROMIUM=1 makes this a failure")
-    assert found is not None, "expected chromium on the path, found none"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module", params=["few", "many"])

@@ -42,7 +42,7 @@ def killed_at(moment: int, out: Path) -> bool:
 def _prepare_to_die(moment: int) -> None:
     """Of three kinds: before or after a file is synced to disk, or in the middle of a row."""
     number, kind = divmod(moment, 3)
-    sync, append, calls = os.fsync, journal.Journal._append, count()
+    sync, append, calls = os.fsync, journal.Journal.append, count()
 
     def syncing(handle: int) -> None:
         now = next(calls) == number
@@ -61,7 +61,7 @@ def _prepare_to_die(moment: int) -> None:
         append(self, rows)
 
     if kind == 2:
-        journal.Journal._append = appending  # type: ignore[method-assign]
+        journal.Journal.append = appending  # type: ignore[method-assign]
     else:
         os.fsync = syncing
 

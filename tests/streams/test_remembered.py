@@ -35,5 +35,5 @@ def test_no_more_is_kept_than_there_is_room_for() -> None:
     images = streams.LabelledImages(np.zeros((9, 8, 8, 3), np.uint8), np.zeros(9, np.int64))
     kept = Remembered(images, names=("contrast",), most_bytes=4 * 8 * 8 * 3)
     kept.pixels("contrast", 1, np.arange(9), 0)
-    assert len(kept._kept) == 4
+    assert kept.num_kept == 4
     assert len(kept.pixels("contrast", 1, np.arange(9), 0)) == 9

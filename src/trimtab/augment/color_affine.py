@@ -1,4 +1,4 @@
-"""Image augmentation in plain torch, decided by a generator."""
+"""Data augmentation in plain torch: colour jitter and affine warps, drawn from a generator."""
 
 import inspect
 from collections.abc import Callable, Sequence

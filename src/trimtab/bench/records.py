@@ -19,7 +19,7 @@ class Records:
     system lets go of the lock when a process ends, however it ends.
 
     Args:
-        folder: Of the whole store.
+        folder: The whole store.
         part: ``"runs"`` or ``"studies"``.
         what: One record, for errors: ``"a result"``.
     """

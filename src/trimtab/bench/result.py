@@ -1,4 +1,4 @@
-"""What came out of a run, as plain numbers."""
+"""Results of a run as plain numbers: errors, calibration, cost."""
 
 import json
 from collections.abc import Mapping
@@ -81,7 +81,7 @@ class Cost:
         backwards: Backward passes per sample.
         multiple: Median time of a batch as a multiple of the source model's plain forward,
             measured in turns in the same run.
-        samples_per_second: Of the adapting model alone.
+        samples_per_second: Throughput of the adapting model alone.
         peak_megabytes: Largest memory of the process during the run.
         updates: Optimiser steps.
         skipped_updates: Steps that were left out because they were not finite.

@@ -1,4 +1,4 @@
-"""The only loop that holds inputs and labels at once."""
+"""One run, prequential: predict, score, adapt; the only loop that holds inputs and labels."""
 
 import statistics
 import time

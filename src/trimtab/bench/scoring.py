@@ -1,4 +1,4 @@
-"""Scores as the stream goes by: each prediction is scored before the next batch is read."""
+"""Error, calibration (ECE) and bias along a stream: predictions are scored as they are made."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a run is: everything that decides its numbers, and an id made of it."""
+"""Run specification: everything that decides a run's numbers, and an id made of it."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ class RunSpec:
 
     Args:
         method: A name or a composition, as ``trimtab.adapt`` takes it.
-        options: Of the method.
+        options: Options of the method.
         model: A name of the table of models.
         weights: Fingerprint of the model's weights; filled in when suites are expanded.
         data: Labelled images, by name.

@@ -37,7 +37,7 @@ def add_execution_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers", type=at_most, default=CORES, help="runs at a time (default: cores)"
     )
-    parser.add_argument("--threads", type=at_most, default=1, help="threads a run (default: 1)")
+    parser.add_argument("--threads", type=at_most, default=1, help="threads per run (default: 1)")
     parser.add_argument(
         "--ray", metavar="ADDRESS", help="run on a Ray cluster; 'local' starts one here"
     )

@@ -1,8 +1,8 @@
 """The entry point: finds the subcommand's file by its name and imports nothing heavy itself.
 
-A subcommand ``NAME`` is the module ``trimtab.cli.NAME`` with ``add_arguments(parser)`` and
-``run(args) -> int | None``, imported only when it is asked for. Its modules import torch
-inside ``run``, so that help answers at once.
+A subcommand ``NAME`` is the module ``trimtab.cli.NAME``, or the one that ``HOMES`` names, with
+``add_arguments(parser)`` and ``run(args) -> int | None``, imported only when it is asked for. Its
+modules import torch inside ``run``, so that help answers at once.
 
 The exit status is 0 where all went well, 1 where it was done and something of it failed, 2 where
 what was asked for is wrong: one line then says what, and nothing was done. 130 is Ctrl-C.
@@ -28,8 +28,13 @@ COMMANDS: dict[str, str] = {
     "reproduce": "Do an experiment of the ROID paper, and check what it claims.",
     "report": "Make a page or tables of a store of results.",
     "run": "Do one run of a method on a stream.",
+    "serve": "Serve an adapting model to any Triton or KServe client.",
+    "load-test": "Put a running server under seeded, bounded load.",
 }
 """Subcommands by name, each with the line that ``trimtab --help`` shows for it."""
+
+HOMES = {"serve": "trimtab.server.command", "load-test": "trimtab.server.load.command"}
+"""Modules of subcommands that are not part of this package, which does not import them."""
 
 
 LONGEST_LINE = 1000
@@ -98,7 +103,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     for name, summary in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=summary, description=summary)
         if name == command:
-            module = importlib.import_module(f"trimtab.cli.{name}")
+            module = importlib.import_module(HOMES.get(name, f"trimtab.cli.{name}"))
             module.add_arguments(subparser)
             subparser.set_defaults(run=module.run)
     return parser

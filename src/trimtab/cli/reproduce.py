@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quick", action="store_true", help="few images, one seed, fewer methods; as in 'claims'"
     )
-    parser.add_argument("--images", type=int, help="images a domain")
-    parser.add_argument("--batch-size", type=int, help="images a batch")
+    parser.add_argument("--images", type=int, help="images per domain")
+    parser.add_argument("--batch-size", type=int, help="images per batch")
     parser.add_argument("--seeds", type=int, nargs="+", help="a run for each")
     parser.add_argument(
         "--out", type=Path, help="the page, .html or .md (default: STORE/reproduce-NAME.html)"

@@ -1,4 +1,4 @@
-"""Keep the weights that the source task needs (EATA, arXiv:2204.02610)."""
+"""Fisher regularisation (EWC) against catastrophic forgetting (EATA, arXiv:2204.02610)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Learn from a slow average of oneself (mean teachers; CoTTA, RoTTA, RMT)."""
+"""Mean teacher: learn from a moving average of the weights (CoTTA, RoTTA, RMT)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -27,7 +27,7 @@ class MeanTeacher(Objective, ParameterRule, OutputRule):
     before the update. The teacher normalises as the student does.
 
     Args:
-        momentum: Of the teacher's weights.
+        momentum: Share of the teacher's weights that stays at each update.
         symmetric: Symmetric cross entropy instead of the teacher's against the student's; None
             takes it for images of more than 64 px a side.
         augmented_student: Whether the student's augmented view has to agree too, by half.

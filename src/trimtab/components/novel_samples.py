@@ -1,4 +1,4 @@
-"""Learn from samples that are certain and say something new (EATA, arXiv:2204.02610)."""
+"""Sample selection: certain and non-redundant samples (EATA, arXiv:2204.02610)."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Correct predictions for the class prior of the moment (ROID, arXiv:2306.00650)."""
+"""Label shift: correct for the class prior of the moment (ROID, arXiv:2306.00650)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,7 @@ from trimtab.core.ranges import check_not_negative, check_positive
 
 @dataclass(frozen=True)
 class PriorCorrection(OutputRule):
-    """Favour the classes that the batch, or the window of recent samples, seems to hold.
+    """Label shift correction: favour the classes that the recent samples seem to hold.
 
     The prior is the mean prediction, smoothed so much more the fewer samples and classes it
     rests on and the flatter it is. Two forms make use of it:

@@ -1,4 +1,4 @@
-"""Restore single weights to the source by chance (CoTTA, arXiv:2203.13591)."""
+"""Stochastic restoration of single source weights (CoTTA, arXiv:2203.13591)."""
 
 from dataclasses import dataclass
 

@@ -16,10 +16,11 @@ from torch import Tensor
 from trimtab.augment.normalization import in_force
 from trimtab.core import component as roles
 from trimtab.core import layout, pace
-from trimtab.core.backbone import Backbone, Prediction, SeparatePredictions, Tensors, joined
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.finite import NotFiniteError, all_finite, is_finite, without_nonsense
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.passes import Alone, Passes
+from trimtab.core.prediction import Prediction, SeparatePredictions, joined
 from trimtab.core.state import StreamState
 
 if TYPE_CHECKING:
@@ -120,9 +121,9 @@ class Attempt:
     def reset(self) -> None:
         """Forget the stream: back to where it began."""
         assert self.first is not None  # only a stream that has begun is reset on its way
-        counters = self.state.counters
+        counters, number = self.state.counters, self.state.learned_through
         self.state = self.first.clone()
-        self.state.counters = counters
+        self.state.counters, self.state.learned_through = counters, number
         counters.resets += 1
 
     def back_to_source(self) -> None:
@@ -188,7 +189,7 @@ class Attempt:
         self.passes.backward(loss * self.loss_scale)
 
     def is_micro_batched(self, inputs: Tensor) -> bool:
-        """Whether gradients of so many samples do not fit into memory at once."""
+        """Whether gradients of all samples do not fit into memory at once."""
         return self.micro_batch is not None and len(inputs) > self.micro_batch
 
     # ---------------------------------------------------------------- what components look at

@@ -1,9 +1,9 @@
-"""One frozen model that any number of streams call with parameters of their own."""
+"""The frozen source model, which any number of streams call with parameters of their own."""
 
 import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +14,8 @@ from trimtab.core import layout, norm, outputs, rows
 from trimtab.core.fingerprint import Fingerprint, fingerprint_of
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.outputs import Output
+from trimtab.core.prediction import Prediction
+from trimtab.core.structured import Structured
 from trimtab.core.unwrapping import Watcher, second_tree, unwrapped
 
 Tensors = dict[str, Tensor]
@@ -46,49 +48,6 @@ def weights_and_biases(layer: nn.Module, parameter: str) -> bool:
 def everywhere(layer: nn.Module, parameter: str) -> bool:
     """Every parameter."""
     return True
-
-
-class Prediction(NamedTuple):
-    """Logits (batch, classes) and the classifier's input (batch, features), where it is known."""
-
-    logits: Tensor
-    features: Tensor | None
-
-    def rows(self, chosen: Tensor | slice) -> "Prediction":
-        """The chosen samples only."""
-        features = None if self.features is None else self.features[chosen]
-        return Prediction(self.logits[chosen], features)
-
-    def detach(self) -> "Prediction":
-        """The same numbers without their graph."""
-        features = None if self.features is None else self.features.detach()
-        return Prediction(self.logits.detach(), features)
-
-
-class SeparatePredictions(Prediction):
-    """One prediction of samples that passed the network one by one, each with its own graph."""
-
-    parts: list[Prediction]
-
-    @classmethod
-    def of(cls, parts: list[Prediction]) -> "SeparatePredictions":
-        """The predictions of single samples as one."""
-        both = cls(*joined(parts))
-        both.parts = parts
-        return both
-
-    def rows(self, chosen: Tensor | slice) -> Prediction:
-        """The chosen samples only; no gradient goes through the network for the others."""
-        if isinstance(chosen, slice) or chosen.dtype == torch.bool or not len(chosen):
-            return super().rows(chosen)
-        return joined([self.parts[row] for row in chosen.tolist()])
-
-
-def joined(parts: list[Prediction]) -> Prediction:
-    """One prediction of all samples; features only where every part has them."""
-    logits = torch.cat([part.logits for part in parts])
-    features = [part.features for part in parts if part.features is not None]
-    return Prediction(logits, torch.cat(features) if len(features) == len(parts) else None)
 
 
 class Backbone:
@@ -130,13 +89,25 @@ class Backbone:
         self._lock = threading.RLock()
         self._modules = dict(self.model.named_modules())
         self._features: list[Tensor] = []
+        self._taken: dict[torch.Size, bool] = {}
         self._classifier: str | None = None
         self._hook: torch.utils.hooks.RemovableHandle | None = None
         self._channels_last: bool | None = None  # None until the first sample has decided
         self.num_classes = num_classes
-        self.probed: dict[tuple[int, ...], Prediction] = {}  # by the shape of a blank sample
+        self.probed: dict[object, Prediction] = {}  # by the shape or form of a blank sample
         if classifier is not None:
             self._watch(classifier)
+
+    def __repr__(self) -> str:
+        classes = f"{self.num_classes or 'unknown'} classes"
+        size = sum(parameter.numel() for parameter in self.model.parameters())
+        return f"<Backbone: {type(self.model).__name__}, {size:,} parameters, {classes}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise TypeError(
+            "a Backbone can be neither pickled nor copied: streams share it; send the model and "
+            "make trimtab.Backbone(model) there"
+        )
 
     @property
     def has_batch_norm(self) -> bool:
@@ -224,10 +195,14 @@ class Backbone:
                     layer.rows = None
 
     def _run(self, inputs: Tensor, own: Tensors) -> Prediction:
-        inputs = layout.channels_last(inputs) if self._channels_last else inputs
+        arguments: tuple[tuple[Tensor, ...], Tensors] = (inputs,), {}
+        if isinstance(inputs, Structured):
+            arguments = inputs.arguments()
+        elif self._channels_last:
+            arguments = (layout.channels_last(inputs),), {}
         self._features.clear()
         try:
-            output = functional_call(self.model, own, (inputs,))
+            output = functional_call(self.model, own, *arguments)
             features = self._features[-1] if self._features else None
         finally:
             self._features.clear()
@@ -255,19 +230,13 @@ class Backbone:
             self._find_classifier(inputs[:1])
         with torch.no_grad():
             prediction = self(inputs[:1])
-        outputs.check(
-            prediction.logits, lambda: self._of_noise(inputs[:1]), self.model, self.output
-        )
+            noise = outputs.noise_like(inputs[:1])
+            outputs.check(prediction.logits, lambda: self(noise).logits, self.model, self.output)
         classes = prediction.logits.shape[1]
         if self.num_classes not in (None, classes):
             raise ValueError(f"num_classes is {self.num_classes}, but the model has {classes}")
         self.num_classes = classes
         return prediction
-
-    @torch.no_grad()
-    def _of_noise(self, like: Tensor) -> Tensor:
-        noise = torch.rand(like.shape, generator=torch.Generator().manual_seed(0))
-        return self(noise.to(like)).logits
 
     def _choose_layout(self, inputs: Tensor) -> None:
         """Channels last where that is faster and the network lets it be."""
@@ -285,6 +254,12 @@ class Backbone:
         except (RuntimeError, ValueError, IndexError, TypeError):
             return False
         return True
+
+    def takes_shape(self, inputs: Tensor) -> bool:
+        """The same, asked once for each shape."""
+        if inputs.shape not in self._taken:
+            self._taken[inputs.shape] = self.takes(inputs)
+        return self._taken[inputs.shape]
 
     def _find_classifier(self, inputs: Tensor) -> None:
         """Watch the last linear layer to run, whatever the architecture calls it."""

@@ -1,4 +1,4 @@
-"""What a step does with a method: the loop that most methods share, and where others differ."""
+"""The adaptation step: the loop that most methods share, and where others differ."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from torch import Tensor
 from trimtab.core import component as roles
 from trimtab.core import gradients, small_batches
 from trimtab.core.attempt import Attempt
-from trimtab.core.backbone import Prediction, Tensors
+from trimtab.core.backbone import Tensors
 from trimtab.core.finite import NotFiniteError, is_finite
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy, tracking
+from trimtab.core.prediction import Prediction
 from trimtab.core.update import update
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Learner:
     # ---------------------------------------------------------------- norms and further passes
 
     def first_norm(self, attempt: Attempt, samples: int) -> NormPolicy:
-        """The policy of a first pass over so many samples.
+        """The policy of a first pass over ``samples`` samples.
 
         A window of single samples has no batch to take statistics from, nor has a small batch, so
         batch norms follow the stream instead, starting from the source's statistics.
@@ -112,7 +113,7 @@ class Learner:
         return policy
 
     def further_norm(self, attempt: Attempt, samples: int) -> NormPolicy:
-        """The policy of a further pass over so many of them: statistics do not move twice."""
+        """The policy of a further pass over ``samples`` samples: statistics do not move twice."""
         windowed = attempt.state.window.size is not None and attempt.method.norm == BATCH
         if windowed or attempt.follows_stream:
             return SOURCE

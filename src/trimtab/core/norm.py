@@ -1,4 +1,4 @@
-"""Which statistics a batch norm normalises with, and which layers count as norm layers."""
+"""Batch normalisation statistics: stored, of the batch, or mixed (BN adaptation)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +26,8 @@ class NormPolicy:
         mixture: Whether blending counts the distance between both means as variance, as the
             variance of a mixture of two populations does.
         differentiable: Whether gradients flow through the statistics of a blended batch.
+        median: Whether a batch's mean is the median over samples and places, and its variance the
+            mean square around that: a minority of odd samples hardly moves it.
         late_share: How much of both weights holds for the later half of a network's batch norms.
             The first half's statistics tell of the domain, the later half's of the classes too.
     """
@@ -36,6 +38,7 @@ class NormPolicy:
     mixture: bool = False
     differentiable: bool = True
     late_share: float = 1.0
+    median: bool = False
 
     def __post_init__(self) -> None:
         check_shares(self, "batch_weight", "keep_weight", "late_share")
@@ -53,7 +56,7 @@ class NormPolicy:
 
     def moments(self, x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
         """Mean and variance of each channel of the batch."""
-        return moments(x, unbiased)
+        return moments_around_median(x, unbiased) if self.median else moments(x, unbiased)
 
     def by_batch(self, x: Tensor, eps: float) -> tuple[Tensor, Tensor | None, Tensor | None]:
         """What a layer needs to normalise by the batch alone: its input and constant statistics.
@@ -137,7 +140,7 @@ class _StreamBatchNorm(rows.RowLayer, _BatchNorm):
         batch_weight, keep_weight = share * policy.batch_weight, share * policy.keep_weight
         if batch_weight == 0:
             return super().forward(x)
-        if batch_weight == 1:
+        if batch_weight == 1 and not policy.median:
             output = self._by_batch(x)
         else:
             learns = policy.differentiable and torch.is_grad_enabled()
@@ -214,6 +217,14 @@ def moments(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
     return mean, var * (count / (count - 1)) if unbiased else var
 
 
+def moments_around_median(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
+    """Median of each channel, and the mean square around it."""
+    values = x.transpose(0, 1).flatten(1)
+    middle = values.median(1).values
+    squares = (values - middle[:, None]).square().sum(1)
+    return middle, squares / (values.shape[1] - int(unbiased))
+
+
 @cache
 def _obedient(kind: type[_BatchNorm]) -> type[_StreamBatchNorm]:
     return type(f"Stream{kind.__name__}", (_StreamBatchNorm, kind), {})
@@ -244,6 +255,19 @@ def install(model: nn.Module) -> list[_StreamBatchNorm]:
     for late in obedient[(len(obedient) + 1) // 2 :]:
         late.late = True
     return obedient
+
+
+def uninstalled(model: nn.Module) -> nn.Module:
+    """The model with batch norms as they were before ``install``, and no hooks of this module."""
+    for layer in model.modules():
+        if isinstance(layer, rows.RowLayer):
+            layer.__class__ = type(layer).__bases__[1]
+            for own in ("policy", "late", "rows", "path"):
+                vars(layer).pop(own, None)
+        hooks = layer._forward_pre_hooks
+        for key in [k for k, hook in hooks.items() if hook is contiguous_where_backward_crashes]:
+            del hooks[key]
+    return model
 
 
 def is_norm_layer(layer: nn.Module) -> bool:

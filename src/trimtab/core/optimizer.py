@@ -1,4 +1,4 @@
-"""Which optimiser trains a stream, chosen by the size of its images where nothing else is said."""
+"""Adam or SGD: which optimiser trains a stream, by the size of its images if nothing is said."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

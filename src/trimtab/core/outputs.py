@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 PROBABILITIES = "probabilities"
@@ -106,6 +107,14 @@ def check(logits: Tensor, again: Callable[[], Tensor], model: nn.Module, output:
             "the model ends in a sigmoid: several labels can hold for a sample, and adaptation "
             "needs one class of several per sample; pass output= with a function to such logits"
         )
+
+
+def noise_like(inputs: Tensor) -> Tensor:
+    """Other inputs of the same shape, always the same; structured ones as they are."""
+    if not isinstance(inputs, Tensor):
+        return inputs
+    noise = torch.rand(inputs.shape, generator=torch.Generator().manual_seed(0))
+    return noise.to(inputs)
 
 
 def _are_probabilities(outputs: Tensor) -> bool:

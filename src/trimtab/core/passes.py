@@ -9,9 +9,10 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.moves import Move, Moved, move
 from trimtab.core.norm import NormPolicy
+from trimtab.core.prediction import Prediction
 
 
 class Passes(Protocol):

@@ -46,8 +46,8 @@ def take_note(attempt: Attempt, samples: int, at_once: int) -> None:
         advise(
             f"this network has batch norms, and {at_once} of the {FEWEST_SAMPLES} samples that "
             "their statistics need came at once: statistics that follow the stream are used "
-            "instead, and updates count by their samples; with window=64 it learns once every 64 "
-            "samples, which is better and cheaper"
+            "instead, and updates count by their samples; window=64 learns once every 64 samples, "
+            "for less work"
         )
 
 

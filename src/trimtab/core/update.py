@@ -1,4 +1,4 @@
-"""From gradients to new parameters, or to none."""
+"""The optimiser step: from gradients to new parameters, or to none."""
 
 from __future__ import annotations
 

@@ -64,6 +64,11 @@ class JointPolicy(NormPolicy):
 
 def jointly(policy: NormPolicy, group: Group, shares: Sequence[int]) -> JointPolicy:
     """The same policy for a batch that is spread over ranks."""
+    if policy.median:
+        raise ValueError(
+            "median_norm needs all samples of a batch in one process, and this stream is shared "
+            "by several; leave it out, or follow the stream in one process"
+        )
     same = {f.name: getattr(policy, f.name) for f in fields(NormPolicy)}
     return JointPolicy(**same, rows=Rows(group, tuple(shares)))
 

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.moves import Move, Moved, move
 from trimtab.core.norm import SOURCE, NormPolicy
+from trimtab.core.prediction import Prediction
 from trimtab.distributed.group import Group
 from trimtab.distributed.joint_statistics import jointly
 

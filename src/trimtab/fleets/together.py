@@ -13,11 +13,12 @@ from torch import Tensor
 
 from trimtab.augment.draw_first import ALTERING, DrawFirst
 from trimtab.core import joint
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.joint import Piece, Request
 from trimtab.core.moves import Move, Moved, move, move_together
 from trimtab.core.norm import NormPolicy
 from trimtab.core.passes import Alone
+from trimtab.core.prediction import Prediction
 from trimtab.fleets.hub import Hub, Job, Wanted, running
 
 ALTER, FORWARD, FORWARD_WITH_GRADIENTS, BACKWARD, MOVE = range(5)

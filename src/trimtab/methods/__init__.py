@@ -1,9 +1,11 @@
-"""One paper a file: each a factory that returns a Method. ``build`` makes one from words."""
+"""Test-time adaptation methods, one paper a file; ``build`` makes one from words."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from trimtab.components.adaptive_norm import AdaptiveNorm
 from trimtab.components.augmentation_consistency import AugmentationConsistency
+from trimtab.components.capped_updates import CappedUpdates
 from trimtab.components.cautious_updates import CautiousUpdates
 from trimtab.components.certainty_diversity import CertaintyDiversity
 from trimtab.components.class_balanced_memory import ClassBalancedMemory
@@ -13,6 +15,7 @@ from trimtab.components.kalman_ensembling import KalmanEnsembling
 from trimtab.components.laplacian import Laplacian
 from trimtab.components.marginal_entropy import MarginalEntropy
 from trimtab.components.mean_teacher import MeanTeacher
+from trimtab.components.median_norm import MedianNorm
 from trimtab.components.novel_samples import NovelSamples
 from trimtab.components.periodic_reset import PeriodicReset
 from trimtab.components.prior_correction import PriorCorrection
@@ -87,6 +90,7 @@ COMPONENTS: Registry[Callable[..., Component]] = Registry(
     {
         "adaptive_norm": AdaptiveNorm,
         "augmentation_consistency": AugmentationConsistency,
+        "capped_updates": CappedUpdates,
         "cautious_updates": CautiousUpdates,
         "certainty_diversity": CertaintyDiversity,
         "class_balanced_memory": ClassBalancedMemory,
@@ -96,6 +100,7 @@ COMPONENTS: Registry[Callable[..., Component]] = Registry(
         "laplacian": Laplacian,
         "marginal_entropy": MarginalEntropy,
         "mean_teacher": MeanTeacher,
+        "median_norm": MedianNorm,
         "novel_samples": NovelSamples,
         "periodic_reset": PeriodicReset,
         "prior_correction": PriorCorrection,
@@ -130,4 +135,4 @@ def build(spec: str, **options: object) -> Method:
     for term, component in zip(rest, components, strict=True):
         if not isinstance(component, Component):
             raise ValueError(f"{term.name} must return a component, got {component!r}")
-    return method.plus(*components)
+    return replace(method.plus(*components), name=spec)

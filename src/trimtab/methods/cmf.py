@@ -1,4 +1,4 @@
-"""CMF (Lee and Chang, ICLR 2024)."""
+"""CMF: continual momentum filtering of the weights (Lee and Chang, ICLR 2024)."""
 
 from collections.abc import Callable
 from typing import Literal

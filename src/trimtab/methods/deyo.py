@@ -1,4 +1,4 @@
-"""DeYO (Lee et al., ICLR 2024, arXiv:2403.07366)."""
+"""DeYO: entropy minimisation of samples by PLPD (Lee et al., ICLR 2024, arXiv:2403.07366)."""
 
 from typing import Literal
 

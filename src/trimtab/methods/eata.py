@@ -1,4 +1,4 @@
-"""EATA (Niu et al., ICML 2022, arXiv:2204.02610)."""
+"""EATA: selective entropy minimisation with a Fisher term (Niu et al., 2022, arXiv:2204.02610)."""
 
 from trimtab.components.entropy import Entropy
 from trimtab.components.fisher_penalty import FisherPenalty

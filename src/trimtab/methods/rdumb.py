@@ -1,4 +1,4 @@
-"""RDumb (Press et al., NeurIPS 2023, arXiv:2306.05401)."""
+"""RDumb: ETA with periodic resets (Press et al., NeurIPS 2023, arXiv:2306.05401)."""
 
 from trimtab.components.entropy import Entropy
 from trimtab.components.novel_samples import NovelSamples
@@ -29,7 +29,7 @@ def rdumb(
     max_similarity: float | None = None,
     every: int = 1000,
 ) -> Method:
-    """Learn as ETA does, and begin again every so many batches.
+    """Learn as ETA does, and begin again after ``every`` batches.
 
     Args:
         lr: Learning rate; by default 1e-3 with Adam, 2.5e-4 with SGD.

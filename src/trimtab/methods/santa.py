@@ -1,4 +1,4 @@
-"""SANTA (Chakrabarty, Sreenivas and Biswas, TMLR 2023)."""
+"""SANTA: source anchoring and target alignment (Chakrabarty, Sreenivas, Biswas, TMLR 2023)."""
 
 from trimtab.augment import Augment
 from trimtab.components.prototype_contrast import PrototypeContrast
@@ -38,7 +38,7 @@ def santa(
             without, the rows of the classifier's weights serve.
         lr: Learning rate; by default 1e-3 with Adam, 0.01 with SGD.
         optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
-        temperature: Of the contrastive loss.
+        temperature: Temperature of the contrastive loss.
         augment: Makes the augmented view; by default colour jitter, affine warp, blur and noise.
     """
     return Method(

@@ -1,4 +1,4 @@
-"""TENT (Wang et al., ICLR 2021, arXiv:2006.10726)."""
+"""TENT: entropy minimisation through norm layers (Wang et al., ICLR 2021, arXiv:2006.10726)."""
 
 from trimtab.components.entropy import Entropy
 from trimtab.core.card import Card

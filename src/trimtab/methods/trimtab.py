@@ -78,4 +78,5 @@ def trimtab(
         components.append(TemporalPrior())
     if adaptive_norm:  # last, because it counts the classes of corrected predictions
         components.append(AdaptiveNorm())
-    return Method(tuple(components), optimizer=OptimizerChoice(optimizer, lr))
+    choice = OptimizerChoice(optimizer, lr)
+    return Method(tuple(components), optimizer=choice, guarded=True)

@@ -79,7 +79,7 @@ class Journal:
         if written:
             self._cut_back(adapter.counters.samples)
         else:
-            self._append([HEAD])
+            self.append([HEAD])
 
     def add(self, rows: list[Row]) -> None:
         """Keep rows until the next ``commit``."""
@@ -93,7 +93,7 @@ class Journal:
         last = next((row.sample for row in reversed(self._waiting) if row.sample), None)
         if not self._waiting or last not in (None, adapter.counters.samples):
             return
-        self._append([row.written() for row in self._waiting])
+        self.append([row.written() for row in self._waiting])
         self._waiting.clear()
         adapter.save(self.state)
 
@@ -103,7 +103,8 @@ class Journal:
             self._file.close()
             self._file = None
 
-    def _append(self, rows: list[list[str]]) -> None:
+    def append(self, rows: list[list[str]]) -> None:
+        """Write rows behind those that are there, and wait until they are on the disk."""
         assert self._file is not None
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(rows)
@@ -139,7 +140,7 @@ class Journal:
         self._file.truncate(end)
         os.fsync(self._file.fileno())
         if not end:
-            self._append([HEAD])
+            self.append([HEAD])
 
     def _expect_a_cut_head(self) -> None:
         """Refuse a file without any line, unless a process was killed as it began the table."""

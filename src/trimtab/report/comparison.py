@@ -1,4 +1,4 @@
-"""Two stores side by side: what got better, what got worse."""
+"""Regression check: two stores side by side, what got better, what got worse."""
 
 import json
 from collections import defaultdict

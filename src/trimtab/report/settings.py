@@ -1,4 +1,4 @@
-"""What has to be equal for two numbers to stand in one table, and in one column of it."""
+"""Experimental settings: what has to be equal for numbers to stand in one table or column."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ class RunProtocol:
             images += " image" if self.images_per_domain == 1 else " images"
         words = [
             f"severity {self.severity}",
-            f"{images} a domain",
+            f"{images} per domain",
             f"batches of {self.batch_size}",
         ]
         if self.window is not None:

@@ -25,7 +25,7 @@ NAMES = (
 )
 """In the order of the paper."""
 
-OWN = ("beyond", "beyond-ablation", "priors")
+OWN = ("beyond", "beyond-ablation", "priors", "harm")
 """Experiments that are not the paper's."""
 
 

@@ -1,4 +1,4 @@
-"""Errors of models adapted to one domain, by where they are seen: there, elsewhere, the source."""
+"""Generalisation: errors on the domain adapted to, on other domains and on the source."""
 
 from collections.abc import Mapping
 

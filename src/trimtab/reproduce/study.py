@@ -1,4 +1,4 @@
-"""Measurements that are no runs along a stream, each kept as a file of its own."""
+"""Studies: measurements that are no runs along a stream, each kept as a file of its own."""
 
 import hashlib
 import importlib

@@ -121,7 +121,7 @@ def copy_folder(
 
 
 def _same_sized(files: Sequence[Path]) -> Iterator[tuple[list[int], Pixels]]:
-    """Neighbouring images of one size, so many at a time: their numbers and pixels."""
+    """Neighbouring images of one size, some at a time: their numbers and pixels."""
     decoded = ((number, read_image(path)) for number, path in enumerate(files))
     for _, group in groupby(decoded, key=lambda item: item[1].shape):
         yield from _chunks(group)

@@ -23,6 +23,11 @@ class Remembered(Corrupted):
     most_bytes: int = MOST_BYTES
     _kept: dict[tuple[int, str, int, int], Tensor] = field(default_factory=dict)
 
+    @property
+    def num_kept(self) -> int:
+        """Images that need not be made again."""
+        return len(self._kept)
+
     def pixels(self, domain: str, severity: int, indices: Indices, seed: int) -> Tensor:
         keys = [(seed, domain, severity, index) for index in indices.tolist()]
         if self._kept and next(iter(self._kept))[0] != seed:

@@ -1,4 +1,4 @@
-"""What changes along a stream and in what order classes come: one small frozen object each."""
+"""Scenarios: continual, mixed, non-i.i.d. and other streams, one small frozen object each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -25,7 +25,7 @@ def change_matrix(title: str, values: Values, columns: Sequence[str], full: floa
     """Changes in points, in colours: warm is up, cool is down.
 
     Args:
-        full: A change of so many points has the strongest colour.
+        full: The change in points that has the strongest colour.
     """
     left, width = _names_width(values), FIELD_WIDTH
     fields = [
@@ -56,7 +56,7 @@ def share_matrix(
 
     Args:
         axis: What the columns run along.
-        full: A share of so many % has the strongest colour.
+        full: The share in % that has the strongest colour.
     """
     left, width = _names_width(values), max(3.0, min(27.0, 360 / max(1, len(columns))))
     height = max(3.0, min(16.0, 260 / max(1, len(values))))

@@ -9,7 +9,7 @@ from trimtab.report.table import Table
 
 Draw = Callable[[Table, Setting], Markup | None]
 FEW = 3
-"""Up to so many panels of a group are drawn larger."""
+"""Up to this many panels of a group are drawn larger."""
 
 MANY = 8
 """With more panels than this, all groups but the first are folded."""

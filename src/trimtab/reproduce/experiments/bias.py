@@ -24,7 +24,7 @@ Growth = tuple[float, float] | None
 
 
 def scenarios(setup: Setup) -> dict[str, list[tuple[str, int | None]]]:
-    """Words and images a domain; all streams are equally long where these are limited.
+    """Words and images per domain; all streams are equally long where these are limited.
 
     Continual is the sequence of domains four times, so that its last quarter shows the same
     domains as its first.

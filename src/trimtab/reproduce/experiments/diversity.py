@@ -19,7 +19,7 @@ from trimtab.reproduce.stream_curves import mean_shares
 
 SCENARIO = "continual"
 FULL_COLOUR = 4.0
-"""A class that comes so many times as often as if all were equal has the strongest colour."""
+"""A class that comes this many times as often as if all were equal has the strongest colour."""
 
 
 def runs(setup: Setup) -> list[RunSpec]:
