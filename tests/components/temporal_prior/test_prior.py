@@ -135,8 +135,7 @@ def test_what_a_class_is_mistaken_for_is_not_taken_for_a_set_of_classes() -> Non
     random = torch.Generator().manual_seed(0)
     usual = (labels[:, None] + torch.tensor([0, 3, 7])) % 10
     said = usual.gather(
-        1,
-        torch.multinomial(torch.tensor([0.46, 0.32, 0.22]), 1600, True, generator=random)[:, None],
+        1, torch.multinomial(torch.tensor([0.46, 0.32, 0.22]), 1600, True, generator=random)[:, None]
     )
     logits = 2.2 * torch.randn(1600, 10, generator=random)
     logits.scatter_add_(1, said, torch.full((1600, 1), 5.0))
