@@ -14,6 +14,7 @@ from trimtab.components.adaptive_norm import (
     AdaptiveNorm,
     coverage,
     expected_entropy,
+    kappa,
 )
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.component import Start
@@ -145,6 +146,45 @@ def test_the_gate_closes_whatever_batch_statistics_do_to_predictions_and_opens_a
     for _ in range(3):
         give(rule, kept, ALL, Network(ALL))
     assert rule.report(kept)["late_share"] == 1
+
+
+def test_late_norms_stay_closed_where_batch_statistics_say_something_else() -> None:
+    # one class, which a weak network takes for five: as many as a biased model shows of ten
+    few = drawn(64, 5)
+    scattered = sure_of(few[torch.randperm(64, generator=torch.Generator().manual_seed(1))])
+    rule = AdaptiveNorm()
+    kept = memory(rule)
+    for _ in range(12):
+        give(rule, kept, sure_of(few), Network(sure_of(few), batch=scattered))
+        assert rule.report(kept)["late_share"] == 0
+    assert rule.report(kept)["agreement"] < 0.3
+    agreed = memory(rule)
+    give(rule, agreed, sure_of(few), Network(sure_of(few)))
+    assert rule.report(agreed)["late_share"] == 1
+
+
+def test_witnesses_of_a_closed_gate_see_batch_statistics_at_their_whole_weight() -> None:
+    rule = AdaptiveNorm()
+    kept, network = memory(rule), Network(ONE)
+    give(rule, kept, ONE, network)
+    assert rule.report(kept)["late_share"] == 0
+    kept["open"].fill_(1)
+    assert network.policies == [rule.norm(BATCH, 64, kept)]
+
+
+def test_a_gate_that_has_just_opened_is_looked_at_again_with_the_next_batch() -> None:
+    rule = AdaptiveNorm()
+    kept, network = opened(rule), Network(ALL)
+    give(rule, kept, ALL, network)
+    give(rule, kept, ALL, network)
+    assert [policy.late_share for policy in network.policies] == [0]
+
+
+def test_kappa_is_agreement_beyond_chance() -> None:
+    classes = torch.tensor([0, 0, 1, 1])
+    assert kappa(classes, classes) == pytest.approx(1)
+    assert kappa(classes, torch.tensor([0, 1, 0, 1])) == pytest.approx(0)
+    assert kappa(torch.zeros(4, dtype=torch.long), torch.zeros(4, dtype=torch.long)) == 0
 
 
 def test_witnesses_are_called_at_once_where_confidence_falls() -> None:

@@ -113,6 +113,21 @@ def test_one_sample_in_so_many_is_looked_at(batch: int, first: int, later: int) 
     assert looked_at / (batch * batches) == pytest.approx(1 / 16, rel=0.05)
 
 
+def test_whole_batches_are_looked_at_where_there_are_batch_norms() -> None:
+    # views of a few samples have statistics of their own, and agree too rarely with the batch
+    model = torch.nn.Sequential(
+        torch.nn.Flatten(), torch.nn.BatchNorm1d(48), torch.nn.Linear(48, 6)
+    )
+    adapter = trimtab.adapt(model, "bn1 + view_temperature")
+    passed = []
+    for _ in range(33):
+        before = adapter.counters.forward_samples
+        adapter(torch.rand(16, 3, 4, 4))
+        passed.append(adapter.counters.forward_samples - before)
+    assert [n for n, count in enumerate(passed) if count > 16] == [0, 16, 32]
+    assert max(passed) == 3 * 16
+
+
 def test_half_as_many_are_looked_at_once_enough_are_known() -> None:
     rule = rule_on_logits(every=16, memory=16)
     kept = memory(rule)

@@ -18,11 +18,12 @@ FEWEST_SAMPLES = 32
 """Fewer do not show that classes are many."""
 WITNESS_SAMPLES = 24
 """Samples that pass the network once more to see which classes a batch holds."""
-OPENS, OPENS_AFTER_SILENCE, CLOSES = 0.68, 0.45, 0.38
-"""Coverage of the classes, divided by how much less sure batch statistics make predictions."""
-SILENT_SAMPLES = 512.0
-"""Where the rules before this one left as many predictions alone, classes hardly come in runs: few
-that show may be a model's bias."""
+OPENS, CLOSES = 0.44, 0.36
+"""Coverage of the classes, times how far batch and stored statistics agree on predictions, divided
+by how much less sure a batch's make them. On validation streams independent samples have 0.4 in
+the hardest domains and 0.6 to 1 elsewhere, batches of one class 0.3 at most on average."""
+FEW_CLASSES = 0.4
+"""Coverage of corrected predictions below which the gate closes at once."""
 EARLY_WEIGHT = 0.5
 """Weight of a batch's statistics in the first half while the later half uses stored ones."""
 STARTLED = 4.0
@@ -39,11 +40,13 @@ class AdaptiveNorm(OutputRule, NormRule):
     a batch holds one class, normalising by its statistics erases that class, and predictions
     scatter over all of them. So the later half of the batch norms takes a batch's statistics only
     while samples show about as many classes as independent ones would, judged from predictions
-    with stored statistics in the later half, and while a batch's statistics do not make
-    predictions much less sure (entropy). Some samples pass the network again now and then, with
-    the gate as it is not, at once where confidence falls. While the gate is closed, classes are
+    with stored statistics in the later half, while both kinds of statistics agree on predictions
+    more than by chance (Cohen's kappa), and while a batch's do not make them much less sure
+    (entropy). Some samples pass the network again now and then, with the gate as it is not; at
+    once where confidence falls, or where the gate is in doubt: it has just opened, the last of them
+    spoke for closing, or it is closed while many classes show. While it is closed, classes are
     counted in predictions as corrected by the output rules before this one; where these find few
-    classes the gate closes at once. How a batch's statistics scatter predictions over classes
+    classes the gate closes at once. How many classes predictions with a batch's statistics show
     has no say, so the gate can always close and open again.
 
     Args:
@@ -69,8 +72,9 @@ class AdaptiveNorm(OutputRule, NormRule):
             "classes": torch.zeros(RING_SAMPLES, device=start.device),
             "counted": zero.clone(),
             "coverage": zero.clone(),
+            "agreement": zero + 1,
             "entropy_ratio": zero + 1,
-            "silent": zero.clone(),
+            "in_doubt": zero.clone(),
             "credit": zero + RING_SAMPLES,
             "confidence": zero.clone(),
             "confidence_variance": zero.clone(),
@@ -89,33 +93,42 @@ class AdaptiveNorm(OutputRule, NormRule):
         if not memory or not step.policy.couples_samples:
             return logits
         is_open = bool(memory["open"])
-        alone = bool((logits.argmax(1) == step.logits.argmax(1)).all())
-        memory["silent"].add_(len(logits)).mul_(alone)
-        memory["credit"].add_(len(logits) / self.witness_every)
-        samples = min(len(logits), RING_SAMPLES if memory["counted"] == 0 else WITNESS_SAMPLES)
         startled = self._startled(step.logits, memory)
-        enough = samples if startled else 2 * samples
-        witness = None
-        if memory["credit"] >= (enough if bool(memory["counted"]) else samples):
-            memory["credit"].sub_(samples).clamp_(max=float(RING_SAMPLES))
-            other = _gated(step.policy, not is_open)
-            witness = step.forward(step.inputs[:samples], policy=other).logits
-            plain, shown = step.logits[:samples], witness
-            batch, stored = (plain, shown) if is_open else (shown, plain)
-            ratio = _entropy(batch) / _entropy(stored).clamp(min=1e-6)
-            ratio = ratio.clamp(0.25, 4.0).to(memory["entropy_ratio"])
-            memory["entropy_ratio"].lerp_(ratio, 0.5)
+        witness = self._witness(step, startled or bool(memory["in_doubt"]), memory)
         if not is_open:
-            self._count(logits, memory)
-        elif coverage(logits.argmax(1), logits.shape[1]) < CLOSES:  # the prior found few classes
+            self._judge(logits, memory)
+        elif coverage(logits.argmax(1), logits.shape[1]) < FEW_CLASSES:  # the prior found few
             memory["open"].zero_()
         elif witness is not None:
             if startled:
                 memory["coverage"].zero_()  # what was known is of another time
-            self._count(witness, memory)
+            self._judge(witness, memory)
         return logits
 
-    def _count(self, logits: Tensor, memory: Tensors) -> None:
+    def _witness(self, step: Step, urgent: bool, memory: Tensors) -> Tensor | None:
+        """Logits of some samples with the gate as it is not, where it is time for that.
+
+        A batch's statistics and stored ones are compared by them.
+        """
+        memory["credit"].add_(len(step.inputs) / self.witness_every)
+        first = not bool(memory["counted"])
+        samples = min(len(step.inputs), RING_SAMPLES if first else WITNESS_SAMPLES)
+        if memory["credit"] < (-2 * samples if first or urgent else 2 * samples):
+            return None
+        memory["credit"].sub_(samples).clamp_(max=float(RING_SAMPLES))
+        is_open = bool(memory["open"])
+        policy = _ungated(step.policy, is_open)
+        shown = step.forward(step.inputs[:samples], policy=_gated(policy, not is_open)).logits
+        batch, stored = (
+            (step.logits[:samples], shown) if is_open else (shown, step.logits[:samples])
+        )
+        ratio = (_entropy(batch) / _entropy(stored).clamp(min=1e-6)).clamp(0.25, 4.0)
+        known = 0.5 if is_open else 0.0  # what closed the gate is of another time
+        memory["entropy_ratio"].lerp_(ratio.to(memory["entropy_ratio"]), 1 - known)
+        memory["agreement"].mul_(known).add_((1 - known) * kappa(batch.argmax(1), stored.argmax(1)))
+        return shown
+
+    def _judge(self, logits: Tensor, memory: Tensors) -> None:
         """Take in predictions with stored statistics in the later half, and judge by them."""
         is_open, classes = bool(memory["open"]), logits.argmax(1)
         latest = torch.cat([classes.to(memory["classes"]), memory["classes"]])
@@ -127,9 +140,12 @@ class AdaptiveNorm(OutputRule, NormRule):
         found = coverage(latest[:count], logits.shape[1])
         known = 0.5 if bool(memory["coverage"]) else 0.0
         memory["coverage"].mul_(known).add_((1 - known) * found)
-        opens = OPENS_AFTER_SILENCE if memory["silent"] >= SILENT_SAMPLES else OPENS
-        score = memory["coverage"] / memory["entropy_ratio"]
-        memory["open"].fill_(score >= (CLOSES if is_open else opens))
+        trust = memory["agreement"] / memory["entropy_ratio"]
+        memory["open"].fill_(memory["coverage"] * trust >= (CLOSES if is_open else OPENS))
+        if memory["open"]:
+            memory["in_doubt"].fill_(not is_open or bool(found * trust < OPENS))
+        else:
+            memory["in_doubt"].fill_(memory["coverage"] >= OPENS)
 
     def _startled(self, logits: Tensor, memory: Tensors) -> bool:
         """Whether a batch is much less confident than usual; it becomes part of what is usual."""
@@ -151,6 +167,7 @@ class AdaptiveNorm(OutputRule, NormRule):
         return {
             "late_share": float(memory["open"]),
             "class_coverage": float(memory["coverage"]),
+            "agreement": float(memory["agreement"]),
             "entropy_ratio": float(memory["entropy_ratio"]),
         }
 
@@ -164,9 +181,24 @@ def _gated(policy: NormPolicy, is_open: bool) -> NormPolicy:
     )
 
 
+def _ungated(policy: NormPolicy, is_open: bool) -> NormPolicy:
+    """The policy that ``_gated`` was given."""
+    weight = policy.batch_weight / (1.0 if is_open else EARLY_WEIGHT)
+    return replace(policy, batch_weight=min(weight, 1.0))
+
+
 def _entropy(logits: Tensor) -> Tensor:
     """Mean entropy of predictions, in nats."""
     return -(logits.softmax(1) * logits.log_softmax(1)).sum(1).mean()
+
+
+def kappa(left: Tensor, right: Tensor) -> float:
+    """Cohen's kappa: how far two predictions of the same samples agree beyond chance, 0 to 1."""
+    size = int(max(left.max(), right.max())) + 1
+    shares = [torch.bincount(classes, minlength=size) / len(classes) for classes in (left, right)]
+    chance = float((shares[0] * shares[1]).sum())
+    agreed = float((left == right).float().mean())
+    return max(0.0, (agreed - chance) / max(1 - chance, 1e-6))
 
 
 def coverage(classes: Tensor, num_classes: int) -> float:

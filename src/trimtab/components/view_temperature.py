@@ -15,9 +15,10 @@ LOWEST_LOG, HIGHEST_LOG = math.log(0.5), math.log(16.0)
 """A batch of easy samples must not make a model all too sure."""
 HALVINGS = 20
 """Of the range of log temperatures, which leaves it known to five digits."""
-PART, BATCH_NORM_PART = 8, 4
-"""After the first batch, one sample in so many of a batch is looked at; more of them, and more
-rarely, where batch norms need several to take statistics from."""
+PART, BATCH_NORM_PART = 8, 1
+"""After the first batch, one sample in so many of a batch is looked at. Where there are batch norms
+it is whole batches, more rarely: views of a few samples have statistics of their own, and agree
+with the batch far less than predictions are right."""
 DOUBT_SAMPLES = 4.0
 """The first so many count half."""
 

@@ -46,11 +46,6 @@ class Remembered(Corrupted):
             self._keep(keys[place], pixels[place])
         return pixels
 
-    @property
-    def num_kept(self) -> int:
-        """How many images are kept."""
-        return len(self._kept)
-
     def _keep(self, key: tuple[int, str, int, int], image: Tensor) -> None:
         if (len(self._kept) + 1) * image.nbytes <= self.most_bytes:
             self._kept[key] = image.clone()

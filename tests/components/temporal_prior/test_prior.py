@@ -129,6 +129,25 @@ def test_a_few_classes_that_alternate_for_a_while_gain() -> None:
     assert error(found, labels) < 0.85 * error(logits, labels)
 
 
+def test_what_a_class_is_mistaken_for_is_not_taken_for_a_set_of_classes() -> None:
+    # a set of classes explains the usual mistakes of a long run too, and would leave them
+    labels = torch.arange(10).repeat_interleave(160)
+    random = torch.Generator().manual_seed(0)
+    usual = (labels[:, None] + torch.tensor([0, 3, 7])) % 10
+    said = usual.gather(
+        1,
+        torch.multinomial(torch.tensor([0.46, 0.32, 0.22]), 1600, True, generator=random)[:, None],
+    )
+    logits = 2.2 * torch.randn(1600, 10, generator=random)
+    logits.scatter_add_(1, said, torch.full((1600, 1), 5.0))
+    logits = honest(logits, labels)
+    rule = TemporalPrior()
+    kept = memory(rule, 10)
+    found = follow(rule, logits, 64, kept)
+    assert rule.report(kept)["trust_in_runs"] > 0.9
+    assert error(found[640:], labels[640:]) < 0.4 * error(logits[640:], labels[640:])
+
+
 @pytest.mark.parametrize("classes", [10, 100])
 def test_correlation_that_ends_or_begins_late_is_noticed_within_300_samples(classes: int) -> None:
     sharp = BIASED[classes][0]

@@ -24,11 +24,17 @@ HORIZONS = np.array([8.0, 32.0, 128.0], np.float32)
 WRONG = np.array([0.15, 0.5], np.float32)
 """Shares of predictions that say nothing of their class, however sure: mistakes end no run.
 Chains are weighed against each other for both."""
+RARE = 0.1
+"""Share of a fair class's mean prediction below which a ratio to it says little: where a stream
+shows one class only, the rest is so small that a change of temperature multiplies it."""
 NEGLIGIBLE = 1e-3
 """Trust in an explanation that is not worth working it out."""
 NUM_CHAINS = len(WRONG) * len(STAYS)
 MOST, LEAST = 20.0, -10.0
 """Nats of evidence that are remembered: what ends or begins is noticed within a few samples."""
+SET_WEIGHT = 0.75
+"""Share of a set's evidence that counts: what a class is mistaken for looks like a set as well,
+so that sets win only where they explain a third more than runs do."""
 SET_SAMPLES = 512.0
 """Samples over which evidence for class sets is remembered; runs that end speak against
 themselves, sets that end do not."""
@@ -114,7 +120,7 @@ class TemporalPrior(OutputRule):
         parts = stretch.pieces(looks)
         plain = float(self._trust(memory).sum())
         fresh = stretch.means(probs, parts, plain, self.horizon_samples)
-        ratios = probs / np.maximum(fresh, 1e-12)
+        ratios = probs / np.maximum(fresh, RARE / fresh.shape[1])
         seen = ((1 - WRONG[:, None]) * ratios[:, None] + WRONG[:, None])[:, :, None]
         beliefs, local = (memory[name].cpu().numpy() for name in ("beliefs", "local"))
         filtered = chains.filtered(seen, fresh, STAYS, beliefs)
@@ -122,7 +128,7 @@ class TemporalPrior(OutputRule):
             _evidence(probs, fresh), fresh, HORIZONS, local
         )
         chain_totals = filtered.totals.reshape(len(probs), NUM_CHAINS)
-        gains = np.log(np.concatenate([chain_totals, set_totals], 1))
+        gains = np.concatenate([np.log(chain_totals), SET_WEIGHT * np.log(set_totals)], 1)
         self._weigh(gains, parts, memory)
         if self._runs_have_ended(memory):
             # their few classes are the mean still, and everything after them looks like a set
@@ -193,4 +199,4 @@ class TemporalPrior(OutputRule):
 
 def _evidence(probs: Numbers, mean: Numbers) -> Numbers:
     """What predictions say of classes beyond what is predicted on average, (samples, classes)."""
-    return np.asarray((1 - WRONG[0]) * probs / np.maximum(mean, 1e-12) + WRONG[0])
+    return np.asarray((1 - WRONG[0]) * probs / np.maximum(mean, RARE / mean.shape[1]) + WRONG[0])
