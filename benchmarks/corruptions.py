@@ -4,9 +4,11 @@
 severities 1, 3 and 5. The other package works on one image at a time; ours on batches, on as many
 threads as torch uses. Runs take turns and the best of each counts, so that both meet the same
 machine. On a machine that others use too, ``--cpu`` counts processor time, summed over threads.
+``--pillow`` needs no other package: ``pixelate`` and ``jpeg_compression`` against Pillow's calls.
 """
 
 import argparse
+import io
 import time
 import warnings
 from collections.abc import Callable
@@ -14,8 +16,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import torch
+from PIL import Image
 
-from trimtab.streams.corruptions import BENCHMARK, Corruptor
+from trimtab.streams.corruptions import BENCHMARK, Corruptor, severity
 
 LEVELS = (1, 3, 5)
 Pixels = npt.NDArray[np.uint8]
@@ -30,19 +33,24 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--alone", action="store_true", help="without the other package")
     parser.add_argument("--cpu", action="store_true", help="processor time, not wall time")
+    parser.add_argument("--pillow", action="store_true", help="two of them against Pillow")
     args = parser.parse_args()
     clock = time.process_time if args.cpu else time.perf_counter
     warnings.simplefilter("ignore")
     images = scenes(args.images, args.side)
     print(f"{args.side} px, {torch.get_num_threads()} threads; milliseconds per image")
     total = np.zeros(2)
-    for name in BENCHMARK:
+    for name in PILLOW if args.pillow else BENCHMARK:
         runs = [our_run(images, name)]
-        if not args.alone:
+        if args.pillow:
+            runs.append(pillow_run(images[: args.theirs], name))
+        elif not args.alone:
             runs.append(their_run(images[: args.theirs], name))
         milliseconds = best_of(runs, args.rounds, clock)
         total[: len(runs)] += milliseconds
         print(row(name, milliseconds))
+    if args.pillow:
+        return
     print(row("all fifteen", total[: 1 if args.alone else 2]))
     print(f"ours: {len(BENCHMARK) / total[0] * 1e3:.0f} images a second over all fifteen")
 
@@ -76,6 +84,41 @@ def their_run(images: Pixels, name: str) -> Callable[[], int]:
         for level in LEVELS:
             for image in images:
                 corrupt(image, corruption_name=name, severity=level)
+        return len(LEVELS) * len(images)
+
+    return run
+
+
+def by_pillow_jpeg(image: Pixels, quality: int) -> Pixels:
+    """The image written as JPEG and read again."""
+    file = io.BytesIO()
+    Image.fromarray(image).save(file, "JPEG", quality=quality)
+    return np.asarray(Image.open(file))
+
+
+def by_pillow_pixels(image: Pixels, share: float) -> Pixels:
+    """The image made smaller by boxes and larger by the nearest pixel."""
+    height, width = image.shape[:2]
+    small = Image.fromarray(image).resize(
+        (int(width * share), int(height * share)), Image.Resampling.BOX
+    )
+    return np.asarray(small.resize((width, height), Image.Resampling.NEAREST))
+
+
+PILLOW: dict[str, Callable[..., Pixels]] = {
+    "pixelate": by_pillow_pixels,
+    "jpeg_compression": by_pillow_jpeg,
+}
+
+
+def pillow_run(images: Pixels, name: str) -> Callable[[], int]:
+    """One pass of Pillow's own calls; returns the number of images made."""
+    table = severity.table_for(*images.shape[1:3])
+
+    def run() -> int:
+        for level in LEVELS:
+            for image in images:
+                PILLOW[name](image, *severity.settings(name, level, table))
         return len(LEVELS) * len(images)
 
     return run

@@ -211,7 +211,7 @@ def safe(network: nn.Module) -> nn.Module:
 
     for layer in network.modules():
         if isinstance(layer, nn.GroupNorm):
-            layer.register_forward_pre_hook(norm._contiguous_where_backward_crashes)
+            layer.register_forward_pre_hook(norm.contiguous_where_backward_crashes)
     return network
 
 

@@ -25,7 +25,8 @@ HEAD = """\
 
 `trimtab.adapt(model, "<name>", option=value)` starts a stream; `"<name> + <component>"` adds
 components to a method. Costs are passes per sample, as `adapter.counters` counts them. A *kept*
-sample is one that the method learns from.
+sample is one that the method learns from. Where `optimizer` is `None`, images of up to 64 px a side
+are adapted with Adam, larger ones with SGD with Nesterov momentum 0.9.
 """
 
 TRAINS = {

@@ -9,22 +9,36 @@ if TYPE_CHECKING:
     from trimtab.api import adapt
     from trimtab.core.adapter import Adapter
     from trimtab.core.backbone import Backbone, everywhere, in_norm_layers
+    from trimtab.core.guard import Guard
+    from trimtab.core.health import Health
     from trimtab.core.method import Method
     from trimtab.core.saved import read_manifest
     from trimtab.demo import load_demo
+    from trimtab.fleets.api import fleet, load_fleet
+    from trimtab.fleets.fleet import Fleet, StreamError
     from trimtab.methods import COMPONENTS, METHODS, build
+    from trimtab.predict.images import predict_images
+    from trimtab.server.client import Client
 
 _HOMES = {
     "COMPONENTS": "trimtab.methods",
     "METHODS": "trimtab.methods",
     "Adapter": "trimtab.core.adapter",
     "Backbone": "trimtab.core.backbone",
+    "Client": "trimtab.server.client",
+    "Fleet": "trimtab.fleets.fleet",
+    "Guard": "trimtab.core.guard",
+    "Health": "trimtab.core.health",
     "Method": "trimtab.core.method",
+    "StreamError": "trimtab.fleets.fleet",
     "adapt": "trimtab.api",
     "build": "trimtab.methods",
     "everywhere": "trimtab.core.backbone",
+    "fleet": "trimtab.fleets.api",
     "in_norm_layers": "trimtab.core.backbone",
     "load_demo": "trimtab.demo",
+    "load_fleet": "trimtab.fleets.api",
+    "predict_images": "trimtab.predict.images",
     "read_manifest": "trimtab.core.saved",
 }
 
@@ -33,15 +47,28 @@ __all__ = [
     "METHODS",
     "Adapter",
     "Backbone",
+    "Client",
+    "Fleet",
+    "Guard",
+    "Health",
     "Method",
+    "StreamError",
     "__version__",
     "adapt",
     "build",
     "everywhere",
+    "fleet",
     "in_norm_layers",
     "load_demo",
+    "load_fleet",
+    "predict_images",
     "read_manifest",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, also those not loaded yet."""
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

@@ -1,13 +1,20 @@
 """The one-liner around all of it."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
 from trimtab import methods
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
+from trimtab.core.guard import Guard
 from trimtab.core.method import Method
+from trimtab.core.outputs import Output
+
+if TYPE_CHECKING:
+    from torch.distributed import ProcessGroup
 
 
 def adapt(
@@ -19,8 +26,12 @@ def adapt(
     window: int | None = None,
     micro_batch: int | None = None,
     classifier: str | None = None,
+    normalization: Any = None,
+    output: Output = None,
     adapt_every: int = 1,
     budget: float | None = None,
+    guard: bool | Guard | None = None,
+    process_group: ProcessGroup | None = None,
     **options: Any,
 ) -> Adapter:
     """A stream that predicts with ``model`` and adapts to what it sees; the model stays as it is.
@@ -31,31 +42,63 @@ def adapt(
             or a Method.
         num_classes: Checked against the model's logits; found on the first batch by itself.
         seed: Decides all that is random.
-        window: Learn once every so many samples, whatever batches they come in.
+        window: Samples from one update to the next, whatever batches they come in.
         micro_batch: Most samples to hold in memory for gradients at once.
         classifier: Name of the module whose input are the features; found by itself.
-        adapt_every: Learn on every so many batches only; all are predicted and corrected.
-        budget: Most passes a sample on average, in multiples of a plain forward (``1.5``): learn
+        normalization: How your images are normalised: ``(mean, std)``, a name (``"imagenet"``,
+            ``"cifar10"``, ``"half"``, ...), or ``"model"`` for what a timm or torchvision model
+            says of itself; None where they lie in [0, 1].
+        output: Where the logits are in what the model returns, where that is not plain: a name, a
+            place, a function, or ``"probabilities"``.
+        adapt_every: Batches from one update to the next; all are predicted and corrected.
+        budget: Most passes per sample on average, in multiples of a plain forward (``1.5``): learn
             on as many batches as that allows.
+        guard: Compare adapted predictions with the source model's now and then, and learn less,
+            go back or fall back to the source where they are worse. True, False or a Guard; None
+            leaves it to the method, and the preset ``trimtab`` has one.
+        process_group: Ranks that share this stream, under ``torchrun``: each calls with a batch of
+            its own, and all together are one batch (docs/distributed.md).
         options: The method's own options, as listed by its factory.
     """
-    if isinstance(method, Method):
-        if options:
-            raise ValueError(f"a Method has its options already, got also {', '.join(options)}")
-        recipe = method
-    else:
-        recipe = methods.build(method, **options)
-    if isinstance(model, Backbone):
-        if num_classes is not None or classifier is not None:
-            raise ValueError("num_classes and classifier belong to the Backbone that is given")
-        backbone = model
-    else:
-        backbone = Backbone(model, num_classes, classifier)
-    return recipe.start(
-        backbone,
-        seed=seed,
-        window=window,
-        micro_batch=micro_batch,
-        adapt_every=adapt_every,
-        budget=budget,
-    )
+    recipe = recipe_of(method, options)
+    backbone = backbone_of(model, num_classes, classifier, normalization, output)
+    how: dict[str, Any] = {
+        "seed": seed,
+        "window": window,
+        "micro_batch": micro_batch,
+        "adapt_every": adapt_every,
+        "budget": budget,
+        "guard": guard,
+    }
+    if process_group is None:
+        return recipe.start(backbone, **how)
+    from trimtab import distributed  # most streams have one process
+
+    return distributed.start(recipe, backbone, process_group, **how)
+
+
+def recipe_of(method: str | Method, options: dict[str, Any]) -> Method:
+    """The method that a name, a composition or a Method stands for, with its own options."""
+    if not isinstance(method, Method):
+        return methods.build(method, **options)
+    if options:
+        raise ValueError(f"a Method has its options already, got also {', '.join(options)}")
+    return method
+
+
+def backbone_of(
+    model: nn.Module | Backbone,
+    num_classes: int | None = None,
+    classifier: str | None = None,
+    normalization: Any = None,
+    output: Output = None,
+) -> Backbone:
+    """The backbone that a model is, or becomes."""
+    if not isinstance(model, Backbone):
+        return Backbone(model, num_classes, classifier, normalization=normalization, output=output)
+    if any(given is not None for given in (num_classes, classifier, normalization, output)):
+        raise ValueError(
+            "num_classes, classifier, normalization and output belong to the Backbone that is "
+            "given: Backbone(model, normalization=...)"
+        )
+    return model

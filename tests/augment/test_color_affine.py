@@ -185,3 +185,18 @@ def test_without_any_change_the_view_is_the_image() -> None:
     )
     views = still(IMAGES, torch.Generator().manual_seed(0))
     torch.testing.assert_close(views, IMAGES, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("kind", [ColorAffineFlip, ColorAffineBlurNoise])
+def test_batches_altered_in_one_call_are_altered_as_alone_to_the_bit(
+    kind: type[ColorAffineFlip], channels: int
+) -> None:
+    augment = kind()
+    generator = torch.Generator().manual_seed(0)
+    batches = [torch.rand(size, channels, 17, 14, generator=generator) for size in (1, 3, 1, 2)]
+    for _ in range(5):
+        draws = [augment.draw(generator, batch.shape) for batch in batches]
+        together = augment.apply_each(batches, draws)
+        for batch, draw, found in zip(batches, draws, together, strict=True):
+            assert torch.equal(found, augment.apply(batch, draw))

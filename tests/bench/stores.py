@@ -24,8 +24,8 @@ title = "Tiny"
 
 [defaults]
 data = "fashion_mnist"
-images_per_domain = 8
-batch_size = 8
+images_per_domain = 3
+batch_size = 16
 model = "fashion_resnet20_gn"
 
 [[grid]]

@@ -35,7 +35,7 @@ def test_a_suite_without_runs_is_refused(tmp_path: Path) -> None:
         suite.load(str(path))
 
 
-@pytest.mark.parametrize("name", suite.names())
+@pytest.mark.parametrize("name", suite.SUITES)
 def test_every_ready_made_run_names_things_that_exist(name: str) -> None:
     for spec in suite.load(name).runs:
         assert all(

@@ -94,7 +94,7 @@ def test_an_interrupted_array_leaves_nothing_half_written(array, tmp_path):
 def test_other_settings_do_not_mix_with_earlier_copies(array, tmp_path, capsys):
     target = tmp_path / "out"
     run(array, target, "--corruptions", "fog", "--seed", "1")
-    assert run(array, target, "--corruptions", "fog", "--seed", "2") == 1
+    assert run(array, target, "--corruptions", "fog", "--seed", "2") == 2
     assert "made with other settings" in capsys.readouterr().err
     assert run(array, target, "--corruptions", "contrast", "--seed", "1") == 0
     assert run(array, target, "--corruptions", "fog", "--seed", "2", "--force") == 0
@@ -106,7 +106,7 @@ def test_a_preview_is_one_png_of_all_corruptions(array, tmp_path, capsys):
     assert run(array, sheet, "--preview") == 0
     with Image.open(sheet) as image:
         assert image.size == (128 + 6 * 100, 18 + 19 * 100)
-    assert run(array, sheet, "--preview") == 1
+    assert run(array, sheet, "--preview") == 2
     assert "exists; give --force" in capsys.readouterr().err
 
 
@@ -119,5 +119,5 @@ def test_a_preview_is_one_png_of_all_corruptions(array, tmp_path, capsys):
     ],
 )
 def test_mistakes_are_told_in_a_sentence(words, message, array, folder, capsys):
-    assert run(*(word.format(array=array, folder=folder) for word in words)) == 1
+    assert run(*(word.format(array=array, folder=folder) for word in words)) == 2
     assert message in capsys.readouterr().err

@@ -11,7 +11,7 @@ def test_a_source_that_is_not_there_is_named(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert main(["data", "cifar10", "--from", str(tmp_path / "nothing")]) == 1
+    assert main(["data", "cifar10", "--from", str(tmp_path / "nothing")]) == 2
     assert "expected an archive or a directory of CIFAR-10 at" in capsys.readouterr().err
 
 

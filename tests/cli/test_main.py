@@ -39,7 +39,7 @@ def test_help_answers_in_under_a_third_of_a_second() -> None:
 
 def test_mistakes_go_to_stderr_without_a_traceback() -> None:
     done = trimtab("bench", "no-such-suite")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith("trimtab: unknown suite 'no-such-suite'")
     assert "Traceback" not in done.stderr
 

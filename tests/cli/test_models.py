@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from trimtab.cli.main import main
-from trimtab.cli.models import _agrees
+from trimtab.cli.models import agrees
 from trimtab.models import MODELS
 from trimtab.models.validation import VALIDATION
 
@@ -21,9 +21,18 @@ def test_the_table_marks_the_networks_that_are_for_choosing_constants_only(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["models"]) == 0
-    marked = [line for line in capsys.readouterr().out.splitlines() if "only for" in line]
-    assert [line.split()[0] for line in marked] == list(VALIDATION)
-    assert all(line.rstrip().endswith("shipped, only for choosing constants") for line in marked)
+    lines = capsys.readouterr().out.splitlines()
+    marked = [line.split()[0] for line in lines if line.rstrip().endswith("shipped *")]
+    assert marked == list(VALIDATION)
+    assert any(line.startswith("* only for choosing constants") for line in lines)
+
+
+def test_the_table_fits_80_columns_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models"]) == 0
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "…" not in shown
+    assert "torchvision" in shown
 
 
 def test_one_network_is_shown_in_full(capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,12 +63,12 @@ def test_a_wrong_file_is_an_error_without_a_traceback(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "w.pth").write_text("hello")
-    assert main(["models", "check", "cifar_resnet20", "--weights", str(tmp_path / "w.pth")]) == 1
+    assert main(["models", "check", "cifar_resnet20", "--weights", str(tmp_path / "w.pth")]) == 2
     assert "w.pth is neither a safetensors nor a torch file" in capsys.readouterr().err
 
 
 def test_accuracies_agree_to_two_digits_or_within_sampling() -> None:
-    assert _agrees(92.31, 92.31, 10_000)
-    assert not _agrees(92.41, 92.31, 10_000)
-    assert _agrees(91.5, 92.31, 4000)
-    assert not _agrees(90.9, 92.31, 4000)
+    assert agrees(92.31, 92.31, 10_000)
+    assert not agrees(92.41, 92.31, 10_000)
+    assert agrees(91.5, 92.31, 4000)
+    assert not agrees(90.9, 92.31, 4000)

@@ -39,14 +39,14 @@ def test_the_name_of_the_file_says_the_format(store: Path, name: str, beginning:
 
 
 def test_an_unknown_ending_is_refused(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", str(store), "--out", "a.pdf"]) == 1
+    assert main(["report", str(store), "--out", "a.pdf"]) == 2
     assert "must end in one of .html .md .csv .tex .json" in capsys.readouterr().err
 
 
 def test_a_folder_without_results_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["report", str(tmp_path / "nowhere")]) == 1
+    assert main(["report", str(tmp_path / "nowhere")]) == 2
     assert "expected results in" in capsys.readouterr().err
 
 
@@ -71,11 +71,11 @@ def test_a_regression_fails_only_beyond_what_is_allowed(
     assert main(words) == status
     captured = capsys.readouterr()
     assert "+3.0 ▲" in captured.out
-    assert ("regression: roid" in captured.err) == (status == 2)
+    assert ("regression: ROID" in captured.err) == (status == 2)
 
 
 def test_regressions_need_another_store(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", str(store), "--fail-on-regression", "1"]) == 1
+    assert main(["report", str(store), "--fail-on-regression", "1"]) == 2
     assert "--against" in capsys.readouterr().err
 
 

@@ -3,8 +3,9 @@
 import torch
 from torch import Tensor
 
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.component import Component, Start, Step
+from trimtab.core.prediction import Prediction
 
 
 def no_forward(inputs: Tensor, params: object = None, policy: object = None) -> Prediction:

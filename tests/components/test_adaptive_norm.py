@@ -16,9 +16,10 @@ from trimtab.components.adaptive_norm import (
     expected_entropy,
     kappa,
 )
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.component import Start
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy, tracking
+from trimtab.core.prediction import Prediction
 
 CLASSES = 10
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from components.steps import step
 from trimtab.components.augmentation_consistency import AugmentationConsistency
-from trimtab.core.backbone import Prediction
+from trimtab.core.prediction import Prediction
 
 
 def test_the_loss_is_the_symmetric_cross_entropy_of_both_views() -> None:

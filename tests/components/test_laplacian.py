@@ -11,8 +11,8 @@ import trimtab
 from components.steps import step
 from reference import nets
 from trimtab.components.laplacian import Laplacian
-from trimtab.core.backbone import Prediction
 from trimtab.core.component import Step
+from trimtab.core.prediction import Prediction
 
 
 def step_with(logits: Tensor, features: Tensor) -> Step:

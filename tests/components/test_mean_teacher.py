@@ -10,7 +10,8 @@ import trimtab
 from components.steps import step
 from reference import nets
 from trimtab.components.mean_teacher import MeanTeacher
-from trimtab.core.backbone import Prediction, Tensors
+from trimtab.core.backbone import Tensors
+from trimtab.core.prediction import Prediction
 
 
 def test_the_teacher_keeps_the_momentum_of_its_weights() -> None:

@@ -11,8 +11,9 @@ import trimtab
 from components.steps import step
 from reference import nets
 from trimtab.components.pseudo_label_contrast import PseudoLabelContrast
-from trimtab.core.backbone import Prediction, Tensors
+from trimtab.core.backbone import Tensors
 from trimtab.core.component import Step
+from trimtab.core.prediction import Prediction
 
 
 def seen(logits: Tensor, features: Tensor) -> Step:

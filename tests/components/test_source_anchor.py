@@ -7,7 +7,8 @@ from torch import Tensor
 
 from components.steps import step
 from trimtab.components.source_anchor import SourceAnchor
-from trimtab.core.backbone import Prediction, Tensors
+from trimtab.core.backbone import Tensors
+from trimtab.core.prediction import Prediction
 
 
 def test_the_loss_is_the_sources_cross_entropy_against_both_views() -> None:

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from components.steps import step
 from trimtab.components.structure_dependence import StructureDependence
-from trimtab.core.backbone import Prediction
 from trimtab.core.component import Step
+from trimtab.core.prediction import Prediction
 
 CERTAIN, UNSURE = [9.0, 0.0, 0.0, 0.0], [0.1, 0.0, 0.0, 0.0]
 LOGITS = torch.tensor([CERTAIN, UNSURE, CERTAIN, CERTAIN])

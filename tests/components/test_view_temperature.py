@@ -12,7 +12,8 @@ from components.steps import first_memory, step
 from reference import nets
 from trimtab.augment import mirrored
 from trimtab.components.view_temperature import ViewTemperature
-from trimtab.core.backbone import Prediction, Tensors
+from trimtab.core.backbone import Tensors
+from trimtab.core.prediction import Prediction
 
 CLASSES = 6
 

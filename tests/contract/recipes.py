@@ -10,7 +10,7 @@ from trimtab.core.component import Component
 
 NORMS = ("bn", "gn", "ln")
 
-FEW: dict[str, Any] = {"views": 3, "memory_size": 16}
+FEW: dict[str, Any] = {"views": 2, "memory_size": 16}
 """Options that make dear methods cheap, for those that have them."""
 
 
@@ -29,6 +29,11 @@ def options_of(method: str, recorded: dict[str, Tensor]) -> dict[str, Any]:
     known = inspect.signature(trimtab.METHODS[method]).parameters
     offered = {"source_data": source_data(recorded), **FEW}
     return {name: value for name, value in offered.items() if name in known}
+
+
+def full_batch(method: str) -> int:
+    """Samples in a batch; few where each image is adapted to by itself, whatever the batch."""
+    return 3 if method == "memo" else 16
 
 
 def component(name: str, recorded: dict[str, Tensor]) -> Component:

@@ -7,18 +7,20 @@ import torch
 from torch import Tensor
 
 import trimtab
-from contract.recipes import component, learners, options_of, rotated
+from contract.recipes import component, full_batch, learners, options_of, rotated
 from reference import nets
 from trimtab.core.component import Recall
 
 
-def continued(adapter: trimtab.Adapter, other: trimtab.Adapter, images: Tensor) -> bool:
+def continued(
+    adapter: trimtab.Adapter, other: trimtab.Adapter, images: Tensor, size: int = 12
+) -> bool:
     """Run half of a stream, hand it over, and see whether both go on alike."""
-    halves = images.split(12)
-    for batch in halves[:3]:
+    batches = images.split(size)
+    for batch in batches[:3]:
         assert adapter(batch).isfinite().all()
     other.load_state_dict(adapter.state_dict())
-    return all(torch.equal(adapter(batch), other(batch)) for batch in halves[3:6])
+    return all(torch.equal(adapter(batch), other(batch)) for batch in batches[3:5])
 
 
 def pairs() -> list[Any]:
@@ -40,7 +42,7 @@ def test_every_component_composes_with_every_method_that_learns(
     backbone = trimtab.Backbone(nets.trained(rotated(method, addition), recorded))
     recipe = trimtab.build(method, **options).plus(idea)
     adapter, other = (trimtab.adapt(backbone, recipe, seed=seed) for seed in (0, 1))
-    assert continued(adapter, other, images)
+    assert continued(adapter, other, images, full_batch(method) * 3 // 4)
     assert all(p.isfinite().all() for p in adapter.params.values())
 
 

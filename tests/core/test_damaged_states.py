@@ -121,6 +121,14 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "a pace that is NaN": (lambda s: s["pace"].update(price=float("nan")), "from 0 on"),
     "a range below zero": (lambda s: s["shown"].update(peak=-3.0), "shown must be"),
     "a range in words": (lambda s: s.update(shown=None), "shown must be a range"),
+    "a request's number in words": (
+        lambda s: s.update(learned_through="seven"),
+        "learned_through must be",
+    ),
+    "a request's number below zero": (
+        lambda s: s.update(learned_through=-1),
+        "learned_through must be",
+    ),
     "no origin": (lambda s: s.update(made_by=None), "made_by must be"),
     "another origin": (lambda s: s["made_by"].update(method="x"), "belongs to another stream"),
 }

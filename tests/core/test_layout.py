@@ -6,7 +6,8 @@ from torch import Tensor, nn
 
 import trimtab
 from trimtab.core import layout
-from trimtab.core.backbone import Backbone, Prediction, SeparatePredictions
+from trimtab.core.backbone import Backbone
+from trimtab.core.prediction import Prediction, SeparatePredictions
 
 CPU = torch.device("cpu")
 

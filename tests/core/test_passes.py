@@ -10,11 +10,13 @@ import trimtab
 from contract.recipes import options_of, rotated
 from reference import nets
 from same import assert_same
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core import reach
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.component import OutputRule, Step
 from trimtab.core.method import Method
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy, running
 from trimtab.core.passes import Alone
+from trimtab.core.prediction import Prediction
 
 
 class Watched(Alone):
@@ -62,7 +64,9 @@ def test_a_step_reaches_the_network_by_its_passes_only(
     model = nets.trained(rotated(method), recorded)
     alone = recipe.start(trimtab.Backbone(model))
     backbone = trimtab.Backbone(model)
-    backbone.probe(images[:1])  # which looks at the network before there is a stream
+    # both look at the network before there is a stream
+    backbone.probe(images[:1])
+    reach.check(backbone, recipe.source_params(backbone) if recipe.learns else {}, images[:1])
     passes = Watched(backbone)
     monkeypatch.setattr(backbone, "probe", trimtab.Backbone(model).probe)
     adapter = recipe.start(backbone, passes=passes)
@@ -125,7 +129,7 @@ def test_a_step_says_how_its_samples_are_normalised_when_they_pass_again(
             return logits
 
     backbone = trimtab.Backbone(nets.trained("bn", recorded))
-    for method, window in ((Method((Notes(),)), None), (Method((Notes(),)), 8)):
-        trimtab.adapt(backbone, method, window=window)(images[:8])
-    trimtab.adapt(backbone, Method((Notes(),), norm=running(0.3)))(images[:8])
+    for method, window in ((Method((Notes(),)), None), (Method((Notes(),)), 16)):
+        trimtab.adapt(backbone, method, window=window)(images[:16])
+    trimtab.adapt(backbone, Method((Notes(),), norm=running(0.3)))(images[:16])
     assert policies == [BATCH, SOURCE, NormPolicy(0.3)]

@@ -1,5 +1,6 @@
 """A suite that is killed, resumed, spread over processes: always the same results."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -10,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from bench.stores import write_suite
+from trimtab import bench
 from trimtab.bench.result import RunResult
 from trimtab.bench.store import RunStore
+from trimtab.cli.main import main
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("suite")]  # which share its results
 
 Outcomes = dict[str, tuple[object, object]]
 
@@ -32,52 +35,91 @@ def outcomes(store: Path) -> Outcomes:
     return {result.spec.id: outcome(result) for result in RunStore(store)}
 
 
-def test_a_killed_suite_goes_on_and_ends_like_an_uninterrupted_one(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path)
-    subprocess.run(command(suite, tmp_path / "whole", "--workers", "1"), check=True, timeout=300)
-    whole = outcomes(tmp_path / "whole")
-    assert len(whole) == 12
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_suite(tmp_path_factory.mktemp("suite"))
 
-    broken = tmp_path / "broken"
+
+@pytest.fixture(scope="module")
+def whole(suite: Path, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
+    """All of the suite, done here and uninterrupted."""
+    store = tmp_path_factory.mktemp("whole")
+    bench.run_suite(str(suite), store)
+    found = outcomes(store)
+    assert len(found) == 12
+    return found
+
+
+def test_a_killed_suite_goes_on_and_ends_like_an_uninterrupted_one(
+    suite: Path, whole: Outcomes, tmp_path: Path
+) -> None:
     process = subprocess.Popen(
-        command(suite, broken, "--workers", "2"), start_new_session=True, stdout=subprocess.DEVNULL
+        command(suite, tmp_path, "--workers", "2"),
+        start_new_session=True,
+        stdout=subprocess.PIPE,
     )
-    while len(RunStore(broken)) < 3:
-        time.sleep(0.05)
+    while len(RunStore(tmp_path)) < 2:
+        time.sleep(0.02)
         assert process.poll() is None, "the suite ended before it could be killed"
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    survived = {path: path.read_bytes() for path in (broken / "runs").glob("*.json")}
-    assert 3 <= len(survived) < 12
+    process.communicate()  # ends when all that could write there are dead, and their locks gone
+    survived = {path: path.read_bytes() for path in (tmp_path / "runs").glob("*.json")}
+    assert 2 <= len(survived) < 12
 
-    subprocess.run(command(suite, broken, "--workers", "2"), check=True, timeout=300)
-    assert outcomes(broken) == whole
+    assert main(["bench", str(suite), "--store", str(tmp_path), "--workers", "1"]) == 0
+    assert outcomes(tmp_path) == whole
     assert all(path.read_bytes() == content for path, content in survived.items())
 
 
-def test_a_failed_run_is_recorded_and_does_not_stop_the_others(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path)
-    suite.write_text(suite.read_text().replace('"tent"', '"tentt"'))
-    done = subprocess.run(
-        command(suite, tmp_path / "store", "--workers", "1", "--set", "seed=0"),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 1
-    assert "did you mean 'tent'" in done.stdout
+def test_a_failed_run_is_recorded_and_does_not_stop_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, nowhere = write_suite(tmp_path), "single(domain='nowhere')"
+    path.write_text(path.read_text().replace('["continual", "mixed"]', f'["mixed", "{nowhere}"]'))
+    words = ["bench", str(path), "--store", str(tmp_path / "store"), "--workers", "1"]
+    assert main([*words, "--set", "seed=0"]) == 1
+    assert "unknown domain 'nowhere'" in capsys.readouterr().out
     statuses = [result.status for result in RunStore(tmp_path / "store")]
-    assert sorted(statuses) == ["done"] * 4 + ["failed"] * 2
+    assert sorted(statuses) == ["done"] * 3 + ["failed"] * 3
 
 
-def test_processes_and_a_ray_cluster_give_the_results_of_one_process(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path)
-    ways = {"here": ["--workers", "1"], "processes": ["--workers", "2"], "ray": ["--ray", "local"]}
-    for name, words in ways.items():
-        subprocess.run(
-            command(suite, tmp_path / name, *words, "--set", "seed=0"), check=True, timeout=300
-        )
-    assert len(outcomes(tmp_path / "here")) == 6
-    assert outcomes(tmp_path / "here") == outcomes(tmp_path / "processes")
-    assert outcomes(tmp_path / "here") == outcomes(tmp_path / "ray")
+def test_a_killed_worker_is_marked_and_the_others_go_on(suite: Path, tmp_path: Path) -> None:
+    # Runs of a second or two: a worker has to be found while it is at one.
+    few = ["--only", "mixed", "--set", "seed=0", "--set", "images_per_domain=40"]
+    process = subprocess.Popen(
+        command(suite, tmp_path, "--workers", "2", *few), stdout=subprocess.PIPE, text=True
+    )
+    while not (workers := [pid for path in tmp_path.glob("claims/*") for pid in held(path)]):
+        time.sleep(0.02)
+        assert process.poll() is None, "the suite ended before a worker could be killed"
+    os.kill(workers[0], signal.SIGKILL)
+    shown, _ = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert "its process was killed before the run was done" in shown
+    statuses = [result.status for result in RunStore(tmp_path)]
+    assert sorted(statuses) == ["done", "done", "failed"]
+    assert main(["bench", str(suite), "--store", str(tmp_path), "--workers", "1", *few]) == 0
+    assert all(result.status == "done" for result in RunStore(tmp_path))
+
+
+def held(path: Path) -> list[int]:
+    """Processes that have the file open."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if link.readlink() == path:
+                found.append(int(link.parts[2]))
+    return found
+
+
+@pytest.mark.parametrize(
+    "words", [["--workers", "2"], ["--ray", "local"]], ids=["processes", "ray"]
+)
+def test_processes_and_a_ray_cluster_give_the_results_of_one_process(
+    words: tuple[str, ...], suite: Path, whole: Outcomes, tmp_path: Path
+) -> None:
+    few = ["--only", "mixed", "--only", '"seed":0']
+    subprocess.run(command(suite, tmp_path, *words, *few), check=True, timeout=300)
+    found = outcomes(tmp_path)
+    assert len(found) == 3
+    assert found == {run: whole[run] for run in found}

@@ -1,14 +1,12 @@
 """The report in a real browser, on a desk and on a phone."""
 
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from report import stores
 from trimtab.bench.result import RunResult
@@ -53,18 +51,6 @@ class Visit:
         self.page.on("request", lambda request: self.requests.append(request.url))
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = shutil.which("chromium") or shutil.which("google-chrome")
-    if found is None and not os.environ.get("TRIMTAB_NEED_CHROMIUM"):
-        pytest.skip("needs Debian's chromium; TRIMTAB_NEED_CHROMIUM=1 makes this a failure")
-    assert found is not None, "expected chromium on the path, found none"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture(scope="module", params=["few", "many"])
 def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     runs = many_runs() if request.param == "many" else stores.three_methods([0])
@@ -107,7 +93,7 @@ def test_tables_and_plots_are_there_and_the_page_never_scrolls_sideways(visit: V
 
 def test_a_cell_shows_the_command_of_each_of_its_runs(visit: Visit) -> None:
     page = visit.page
-    page.locator("#table div:not([hidden]) tr", has_text="roid").locator("a").first.click()
+    page.locator("#table div:not([hidden]) tr", has_text="ROID").locator("a").first.click()
     shown = page.locator("dialog[open]")
     command = shown.locator("code").first
     assert command.is_visible()

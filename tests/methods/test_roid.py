@@ -66,5 +66,5 @@ def test_batch_norms_without_a_picture_work_at_any_batch_size() -> None:
 
 def test_rows_without_a_picture_need_an_augmentation_of_their_own() -> None:
     model = nn.Sequential(nn.Linear(9, 12), nn.BatchNorm1d(12), nn.Linear(12, 4))
-    with pytest.raises(ValueError, match="pass augment= with one of your own"):
+    with pytest.raises(ValueError, match="pass augment= with a function that alters"):
         trimtab.adapt(model, "roid")(torch.rand(4, 9))

@@ -26,7 +26,7 @@ def test_validation_networks_alone_are_for_choosing_constants() -> None:
     assert {VALIDATION[name].only_for for name in marked} == {CHOOSING_CONSTANTS}
 
 
-@pytest.mark.parametrize("name", suite.names())
+@pytest.mark.parametrize("name", suite.SUITES)
 def test_no_ready_made_suite_measures_a_validation_network(name: str) -> None:
     assert not {run.model for run in suite.load(name).runs} & set(VALIDATION)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from trimtab.bench.result import Cost, RunResult, Scores
+from trimtab.bench.result import ConfidenceBin, Cost, CurvePoint, RunResult, Scores
 from trimtab.bench.spec import RunSpec
 from trimtab.bench.store import RunStore
 
@@ -23,20 +23,33 @@ def scores(error: float, source_error: float = 0.5, **values: Any) -> Scores:
         error=error,
         domain_error=error,
         errors={"fog": error - 0.05, "snow": error + 0.05},
-        curve=[(200, error - 0.01, 0.1), (400, error, 0.2), (600, error + 0.01, 0.3)],
+        curve=[
+            CurvePoint(200, error - 0.01, 0.1),
+            CurvePoint(400, error, 0.2),
+            CurvePoint(600, error + 0.01, 0.3),
+        ],
         tvd=0.2,
         predicted=[300, 300],
         labels=[300, 300],
         ece=0.1,
         nll=1.0,
-        reliability=[(0, 0.0, 0.0), (200, 0.6, 0.5), (400, 0.9, 0.8)],
+        reliability=[
+            ConfidenceBin(0, 0.0, 0.0),
+            ConfidenceBin(200, 0.6, 0.5),
+            ConfidenceBin(400, 0.9, 0.8),
+        ],
         negative_flips=0.02,
         positive_flips=0.1,
         source_error=source_error,
         collapsed=False,
         parameter_distance=0.01,
     )
-    return replace(found, **values)
+    found = replace(found, **values)
+    return replace(
+        found,
+        curve=[CurvePoint(*point) for point in found.curve],
+        reliability=[ConfidenceBin(*entry) for entry in found.reliability],
+    )
 
 
 def cost(multiple: float = 2.0) -> Cost:

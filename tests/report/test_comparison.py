@@ -21,7 +21,7 @@ def test_a_rise_of_the_error_is_a_change_for_the_worse_and_comes_first() -> None
     earlier = stores.three_methods([0])
     later = [stores.done(run.spec, 0.23) if run.spec.label == "roid" else run for run in earlier]
     first, *_ = compare(earlier, later).changes
-    assert first.row.label == "roid"
+    assert first.row.label == "ROID"
     assert first.difference == pytest.approx(3.0)
     assert first.worse
     assert first.exceeds(2.9)

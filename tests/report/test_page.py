@@ -106,7 +106,7 @@ def test_failed_and_collapsed_runs_are_named_with_their_errors() -> None:
 def test_two_protocols_are_told_apart_wherever_numbers_stand() -> None:
     runs = [stores.done(stores.spec(batch_size=size), 0.2) for size in (1, 64)]
     text = page(runs, "store")
-    assert text.count("severity 5 · all images a domain · batches of 1<") > 3
+    assert text.count("severity 5 · all images per domain · batches of 1<") > 3
 
 
 def test_two_sets_of_weights_are_told_apart_in_the_head_of_the_table() -> None:

@@ -183,11 +183,11 @@ def paper_and_other() -> list[RunResult]:
 def test_a_report_shows_the_papers_number_behind_ours() -> None:
     found = tables(paper_and_other())
     lines = to_markdown(found).splitlines()
-    assert r"| roid | **54.5** ± 0.1 (paper 54.5) \* |" in lines
-    [memo] = [line for line in lines if line.startswith("| memo")]
+    assert r"| ROID | **54.5** ± 0.1 (paper 54.5) \* |" in lines
+    [memo] = [line for line in lines if line.startswith("| MEMO")]
     assert "paper" not in memo
     text = io.StringIO()
-    Console(file=text, width=120).print(to_terminal(found[0]))
+    Console(file=text, width=120).print(*to_terminal(found[0], 120))
     assert "82.0 (paper 82.0)" in text.getvalue()
     cells = {cell["method"]: cell for cell in json.loads(to_json(found))["cells"]}
     assert cells["roid"]["paper_error"] == 54.5

@@ -62,12 +62,12 @@ def test_options_make_another_row() -> None:
         stores.done(stores.spec("tent", options={"lr": 0.2}), 0.3),
     ]
     (table,) = tables(runs)
-    assert [row.label for row in table.rows] == ["tent(lr=0.1)", "tent(lr=0.2)"]
+    assert [row.label for row in table.rows] == ["TENT (lr=0.1)", "TENT (lr=0.2)"]
 
 
 def test_the_source_comes_first_and_then_who_gains_most() -> None:
     (table,) = tables(reversed(stores.three_methods()))
-    assert [row.label for row in table.rows] == ["source", "roid", "tent"]
+    assert [row.label for row in table.rows] == ["Source", "ROID", "TENT"]
 
 
 def test_a_method_without_a_number_comes_last() -> None:
@@ -78,7 +78,7 @@ def test_a_method_without_a_number_comes_last() -> None:
 def test_a_row_is_complete_if_it_has_every_setting() -> None:
     runs = [*stores.three_methods(), stores.done(stores.spec("bn1"), 0.3)]
     (table,) = tables(runs)
-    assert [row.label for row in complete_rows(table)] == ["source", "roid", "tent"]
+    assert [row.label for row in complete_rows(table)] == ["Source", "ROID", "TENT"]
 
 
 def test_failed_runs_are_in_the_cell_and_in_no_mean() -> None:

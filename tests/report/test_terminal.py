@@ -14,9 +14,9 @@ def test_a_table_names_methods_settings_and_errors() -> None:
     results = [run(tiny_spec(method=method)) for method in ("source", "tent")]
     paper = io.StringIO()
     [table] = tables(results)
-    Console(file=paper, width=100).print(to_terminal(table))
+    Console(file=paper, width=100).print(*to_terminal(table, 100))
     text = paper.getvalue()
-    for word in ("source", "tent", "continual", "fashion_resnet20_gn", "fashion_mnist"):
+    for word in ("Source", "TENT", "continual", "fashion_resnet20_gn", "fashion_mnist"):
         assert word in text
     scores = results[0].scores
     assert scores is not None

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from report import stores
 from trimtab.bench.spec import RunSpec
-from trimtab.reproduce.conduct import all_runs, all_studies
+from trimtab.reproduce.execution import all_runs, all_studies
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
 from trimtab.reproduce.setup import Setup

@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 
 from streams.pictures import pictures
+from trimtab.imagenet_classes import IMAGENET_D109, IMAGENET_R
 from trimtab.streams import LabelledImages, load, scenario
-from trimtab.streams.class_indices import IMAGENET_D109, IMAGENET_R
 from trimtab.streams.domainnet import DOMAINS
 from trimtab.streams.folders import Crop, ImageFiles
 

@@ -224,7 +224,7 @@ def test_the_text_names_only_what_was_changed():
     ("text", "message"),
     [
         ("continuall", "unknown scenario 'continuall'.*did you mean 'continual'"),
-        ("mixed(detla=1)", "unknown setting of mixed 'detla'.*did you mean 'delta'"),
+        ("mixed(detla=1)", "unknown option of mixed 'detla'.*did you mean 'delta'"),
         ("mixed(delta=-1)", "delta must be 0 or more, got -1"),
         ("mixed(severity=7)", "severity must be one of 1, 2, 3, 4, 5, got 7"),
         ("mixed(images_per_domain=0)", "images_per_domain must be a whole number from 1, got 0"),

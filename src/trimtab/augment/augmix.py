@@ -11,9 +11,7 @@ from torch.nn.functional import affine_grid, grid_sample
 
 from trimtab.augment.colors import autocontrast, equalize, posterize, solarize
 from trimtab.augment.draw_first import DrawFirst
-
-SMALL_SIDE = 64
-"""Images of up to this many pixels a side are shifted before mixing, larger ones are cropped."""
+from trimtab.image_size import is_small
 
 PIXEL_CHANGES: tuple[Callable[[Tensor, Tensor], Tensor], ...] = (
     lambda images, level: autocontrast(images),
@@ -57,8 +55,9 @@ class AugMix(DrawFirst["MixDraw"]):
                 "AugMix takes images of shape (batch, channels, height, width), got "
                 f"{tuple(shape)}; pass augment= with one of your own"
             )
-        small = max(shape[-2:]) <= SMALL_SIDE
-        theta = (self._shifts if small else self._crops)(shape, generator)
+        # Small images are shifted before mixing, larger ones are cropped.
+        move = self._shifts if is_small(tuple(shape[1:])) else self._crops
+        theta = move(shape, generator)
         steps = self._steps(shape, generator)
         weights = -torch.rand(shape[0], self.chains, generator=generator).clamp_min(1e-12).log()
         weights = weights / weights.sum(1, keepdim=True)

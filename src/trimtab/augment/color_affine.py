@@ -1,17 +1,17 @@
-"""Image augmentation in plain torch, decided by a generator."""
+"""Data augmentation in plain torch: colour jitter and affine warps, drawn from a generator."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import cos, radians, sin
-from typing import Literal
+from math import radians
 
 import torch
 from torch import Tensor
-from torch.nn.functional import affine_grid, conv2d, grid_sample
 
 from trimtab.augment.colors import COLOR_CHANGES, grey, shift_hue
 from trimtab.augment.draw_first import DrawFirst
+from trimtab.augment.normalization import present as normalization_in_force
+from trimtab.augment.warping import Range, blur, grid_of, sampled, warp
 
 __all__ = [
     "Augment",
@@ -26,14 +26,15 @@ __all__ = [
     "warp",
 ]
 
-Range = tuple[float, float]
-Padding = Literal["reflection", "border"]
 Augment = Callable[..., Tensor]
 """Maps a batch to an augmented batch of the same shape. One that takes a ``generator`` is given
 the stream's, so that the stream's seed decides it."""
 
 COLORS = ("brightness", "contrast", "saturation", "hue", "gamma")
 """What changes of colour there are, by the number that is drawn."""
+
+COLORS_OF_GREY = ("brightness", "contrast", "gamma")
+"""Those that images have that are not of three colours."""
 
 VALUES_AT_ONCE = 2**20
 """Pixel values that are altered together on a CPU."""
@@ -69,11 +70,10 @@ class ColorAffineFlip(DrawFirst["AffineDraw"]):
         if len(shape) != 4:
             raise ValueError(
                 "this augmentation takes images of shape (batch, channels, height, width), got "
-                f"{tuple(shape)}; pass augment= with one of your own, "
-                "or consistency=False to roid"
+                f"{tuple(shape)}; pass augment= with one of your own"
             )
         names = [COLORS[index] for index in torch.randperm(5, generator=generator).tolist()]
-        colors = [(name, uniform(getattr(self, name), generator)) for name in names]
+        colors = [(name, _single(uniform(getattr(self, name), generator))) for name in names]
         height, width = shape[-2:]
         angle = radians(uniform((-self.rotation, self.rotation), generator))
         scale = uniform(self.scale, generator)
@@ -90,6 +90,19 @@ class ColorAffineFlip(DrawFirst["AffineDraw"]):
             warped = self._warped(_colored(part.float().clamp(0, 1), draw), draw)
             parts.append(warped.clamp(0, 1).to(images.dtype))
         return torch.cat(parts)
+
+    def apply_each(self, images: Sequence[Tensor], draws: Sequence["AffineDraw"]) -> list[Tensor]:
+        """What ``apply`` makes of each batch, in few calls for all of them."""
+        if type(self) is not ColorAffineFlip:
+            return super().apply_each(images, draws)
+        sizes = [len(batch) for batch in images]
+        altered = torch.cat(list(images)).float().clamp(0, 1)
+        for place in range(len(COLORS)):
+            altered = _colored_each(altered, [draw.colors[place] for draw in draws], sizes)
+        grids = [grid_of(altered, d.angle, d.scale, d.shift, d.mirror) for d in draws]
+        each = [grid.expand(size, -1, -1, -1) for grid, size in zip(grids, sizes, strict=True)]
+        warped = sampled(altered, torch.cat(each), "reflection").clamp(0, 1)
+        return list(warped.to(images[0].dtype).split(sizes))
 
     def _at_once(self, images: Tensor) -> int:
         """How many images to alter at a time: on a CPU, what its cache and memory like."""
@@ -125,11 +138,32 @@ class AffineDraw:
 
 
 def _colored(images: Tensor, draw: AffineDraw) -> Tensor:
-    colorful = images.shape[1] == 3
+    known = COLORS if images.shape[1] == 3 else COLORS_OF_GREY
     for name, amount in draw.colors:
-        if colorful or name not in ("saturation", "hue"):
+        if name in known:
             images = COLOR_CHANGES[name](images, amount)
     return images
+
+
+def _colored_each(
+    images: Tensor, colors: Sequence[tuple[str, float]], sizes: Sequence[int]
+) -> Tensor:
+    """Each batch's images after a change of colour of its own."""
+    parts = list(images.split(list(sizes)))
+    for name in COLORS if images.shape[1] == 3 else COLORS_OF_GREY:
+        chosen = [place for place, (other, _) in enumerate(colors) if other == name]
+        if name == "gamma":  # powers are not the same to the bit wherever in a tensor they are
+            for place in chosen:
+                parts[place] = COLOR_CHANGES[name](parts[place], colors[place][1])
+        elif chosen:
+            many = [sizes[place] for place in chosen]
+            amounts = images.new_tensor([colors[place][1] for place in chosen])
+            amounts = amounts.repeat_interleave(torch.tensor(many, device=images.device))
+            joined = torch.cat([parts[place] for place in chosen])
+            changed = COLOR_CHANGES[name](joined, amounts.view(-1, 1, 1, 1))
+            for place, part in zip(chosen, changed.split(many), strict=True):
+                parts[place] = part
+    return torch.cat(parts)
 
 
 @dataclass(frozen=True)
@@ -167,10 +201,23 @@ class ColorAffineBlurNoise(ColorAffineFlip):
 
 
 def augmented(augment: Augment, inputs: Tensor, generator: torch.Generator) -> Tensor:
-    """What an augmentation makes of a batch; one that takes a generator gets this one."""
-    if "generator" in inspect.signature(augment).parameters:
-        return augment(inputs, generator=generator)
-    return augment(inputs)
+    """What an augmentation makes of a batch; one that takes a generator gets this one.
+
+    It sees pixels in [0, 1] where the stream's normalisation is known, and inputs as they are
+    where it is not.
+    """
+    draws = {"generator": generator} if _takes_generator(augment) else {}
+    normalization = normalization_in_force()
+    if normalization is None:
+        return augment(inputs, **draws)
+    altered = augment(normalization.to_pixels(inputs), **draws)
+    return normalization.from_pixels(altered).to(inputs.dtype)
+
+
+def _takes_generator(augment: Augment) -> bool:
+    if isinstance(augment, DrawFirst):
+        return True
+    return "generator" in inspect.signature(augment).parameters
 
 
 def mirrored(images: Tensor) -> Tensor:
@@ -183,65 +230,12 @@ def mirrored(images: Tensor) -> Tensor:
     return images.flip(-1)
 
 
-def blur(images: Tensor, deviation: float, radius: int) -> Tensor:
-    """Gaussian blur where the kernel fits: ``radius`` pixels fewer on each side.
-
-    Args:
-        deviation: Standard deviation in pixels.
-    """
-    offsets = torch.arange(-radius, radius + 1, dtype=torch.float64)
-    line = torch.exp(-0.5 * (offsets / deviation).square())
-    line = (line / line.sum()).to(images)
-    channels = images.shape[1]
-    down = line.view(1, 1, -1, 1).expand(channels, 1, -1, 1)
-    across = line.view(1, 1, 1, -1).expand(channels, 1, 1, -1)
-    return conv2d(conv2d(images, down, groups=channels), across, groups=channels)
+def _single(number: float) -> float:
+    """The nearest number of single precision, which images are altered in."""
+    return float(torch.tensor(number, dtype=torch.float32))
 
 
 def uniform(between: Range, generator: torch.Generator) -> float:
     """A number drawn evenly from a range."""
     low, high = between
     return low + (high - low) * float(torch.rand((), generator=generator, dtype=torch.float64))
-
-
-def warp(
-    images: Tensor,
-    angle: float,
-    scale: float,
-    shift: Range,
-    mirror: float,
-    padding: Padding = "reflection",
-    margin: int = 0,
-) -> Tensor:
-    """Images turned by ``angle`` (radians), scaled, shifted (pixels right, down), then mirrored.
-
-    Each output pixel looks up where it came from: unmirror, unshift, turn back, unscale.
-
-    Args:
-        padding: What lies outside an image: its ``"reflection"``, or its ``"border"`` repeated.
-        margin: Pixels of the surroundings to show on each side beyond the image's own size.
-    """
-    height, width = images.shape[-2:]
-    # affine_grid counts from -1 to 1 between the outermost pixel centres
-    half_width, half_height = max(width - 1, 1) / 2, max(height - 1, 1) / 2
-    wider, higher = 1 + margin / half_width, 1 + margin / half_height
-    cosine, sine = cos(angle) / scale, sin(angle) / scale
-    matrix = [
-        [cosine * mirror * wider, sine * half_height / half_width * higher],
-        [-sine * mirror * half_width / half_height * wider, cosine * higher],
-    ]
-    right, down = shift
-    offset = [
-        -(cosine * right + sine * down) / half_width,
-        -(-sine * right + cosine * down) / half_height,
-    ]
-    theta = torch.tensor([[*matrix[0], offset[0]], [*matrix[1], offset[1]]], dtype=images.dtype)
-    size = [1, 1, height + 2 * margin, width + 2 * margin]
-    grid = affine_grid(theta[None].to(images.device), size, align_corners=True)
-    return grid_sample(
-        images,
-        grid.expand(len(images), -1, -1, -1),
-        mode="bilinear",
-        padding_mode=padding,
-        align_corners=True,
-    )

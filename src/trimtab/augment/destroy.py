@@ -1,4 +1,4 @@
-"""Destroy the structure of images and leave their texture or their surroundings."""
+"""Object-destructive transformations: patch or pixel shuffling and occlusion (for PLPD)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,7 +5,9 @@ draws of its own generator, can be altered in one call.
 """
 
 from abc import abstractmethod
-from typing import Generic, TypeVar
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -26,4 +28,19 @@ class DrawFirst(Generic[Draw]):
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
         """Altered copies of the images."""
-        return self.apply(images, self.draw(generator, images.shape))
+        return ALTERING.get()(self, images, self.draw(generator, images.shape))
+
+    def apply_each(self, images: Sequence[Tensor], draws: Sequence[Draw]) -> list[Tensor]:
+        """What ``apply`` makes of each batch with its draw; batches differ in size at most."""
+        return [self.apply(batch, draw) for batch, draw in zip(images, draws, strict=True)]
+
+
+def _at_once(alteration: DrawFirst[Any], images: Tensor, draw: Any) -> Tensor:
+    return alteration.apply(images, draw)
+
+
+ALTERING: ContextVar[Callable[[DrawFirst[Any], Tensor, Any], Tensor]] = ContextVar(
+    "ALTERING", default=_at_once
+)
+"""Who alters images once all is drawn. Streams that step together let theirs be altered in one
+call."""

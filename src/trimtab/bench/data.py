@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from trimtab.core.spec import call_by_name, terms
-from trimtab.streams.data import LabelledImages, loader
+from trimtab.core.spec import single_term
+from trimtab.streams.data import DATASETS, LabelledImages
 
 FOLDERS = {
     "cifar10_c": "CIFAR-10-C",
@@ -36,23 +36,20 @@ def data_folder() -> Path:
 
 def open_data(words: str) -> Any:
     """LabelledImages or Domains."""
-    term, *rest = terms(words)
-    if rest:
-        raise ValueError(f"data reads 'name' or 'name(option=value)', got {words!r}")
-    found = loader(term.name)
+    term = single_term(words)
     options = dict(term.arguments)
     if term.name in FOLDERS:
         options.setdefault("root", data_folder() / FOLDERS[term.name])
     if isinstance(options.get("clean"), str):
         options["clean"] = open_data(options["clean"])
-    return call_by_name("data", {term.name: found}, term.name, options)
+    return DATASETS.make(term.name, options)
 
 
 def open_source_data(words: str) -> LabelledImages:
     """Clean labelled images that no stream of the data shows."""
-    name = terms(words)[0].name
+    name = single_term(words).name
     if name not in SOURCE_PARTS:
         known = ", ".join(SOURCE_PARTS)
         raise ValueError(f"no source images are known for {name}; there are some for {known}")
-    images: LabelledImages = loader(name)(part=SOURCE_PARTS[name])
+    images: LabelledImages = DATASETS.make(name, {"part": SOURCE_PARTS[name]})
     return images

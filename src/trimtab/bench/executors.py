@@ -5,11 +5,12 @@ not depend on how many runs go on beside it.
 """
 
 import logging
-import multiprocessing
+import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from functools import partial
 from typing import Any
 
+from trimtab.bench.pool import Killed, in_processes
 from trimtab.bench.result import RunResult
 from trimtab.bench.spec import RunSpec
 from trimtab.bench.store import RunStore
@@ -45,28 +46,26 @@ def here(threads: int = 1) -> Executor:
 
 
 def processes(workers: int, threads: int = 1) -> Executor:
-    """So many runs at a time, each in a process."""
+    """``workers`` runs at a time, each in a process."""
 
     def execute(specs: Sequence[RunSpec], store: RunStore) -> Iterator[RunResult | None]:
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(workers, mp_context=context) as pool:
-            folder = str(store.folder)
-            futures = [pool.submit(work, spec, folder, threads) for spec in specs]
-            yield from _as_they_come(futures)
+        one = partial(work, folder=str(store.folder), threads=threads)
+        for spec, result in in_processes(one, specs, workers):
+            yield _marked(spec, store) if isinstance(result, Killed) else result
 
     return execute
 
 
-def _as_they_come(futures: list[Future[RunResult | None]]) -> Iterator[RunResult | None]:
-    waiting: set[Future[Any]] = set(futures)
-    try:
-        while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield future.result()
-    finally:
-        for future in waiting:
-            future.cancel()
+def _marked(spec: RunSpec, store: RunStore) -> RunResult | None:
+    """A failed result for a run whose process was killed, unless another one has taken it."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    error = "its process was killed before the run was done; was there enough memory?"
+    result = RunResult(spec, "failed", now, 0.0, error=error)
+    with store.claim(spec) as mine:
+        if not mine or store.has(spec):
+            return None
+        store.put(result)
+    return result
 
 
 def ray_cluster(address: str) -> Executor:

@@ -1,4 +1,4 @@
-"""No run counts before the source model has shown that it is the model it claims to be."""
+"""Sanity check of the source model: it must be the one it claims to be before a run counts."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Where a run took place, and how much memory it needed."""
+"""Provenance of a run: where it took place, and how much memory it needed."""
 
 import os
 import platform

@@ -1,11 +1,28 @@
-"""What came out of a run, as plain numbers."""
+"""Results of a run as plain numbers: errors, calibration, cost."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from trimtab.bench.spec import RunSpec
+from trimtab.bench.typed import check_fields, shown
+
+
+class CurvePoint(NamedTuple):
+    """A stretch of a stream: its last sample's number, its error, and its class distance (TVD)."""
+
+    last_sample: int
+    error: float
+    tvd: float
+
+
+class ConfidenceBin(NamedTuple):
+    """Samples of like confidence: how many, their mean confidence, and the share that was right."""
+
+    samples: int
+    confidence: float
+    right: float
 
 
 @dataclass(frozen=True)
@@ -17,14 +34,14 @@ class Scores:
         error: Share of wrong predictions over all samples.
         domain_error: The mean of the domains' errors, each counting once.
         errors: Share of wrong predictions by domain, in order of appearance.
-        curve: For each of up to 60 equal stretches of the stream: last sample, error and total
-            variation distance between predicted and true classes.
+        curve: For each of up to 60 equal stretches of the stream; its TVD is the total variation
+            distance between predicted and true classes.
         tvd: That distance over the whole stream.
         predicted: How often each class was predicted.
         labels: How often each class was there.
         ece: Expected calibration error, 15 bins of equal width.
         nll: Mean negative log likelihood of the true class, in nats.
-        reliability: For each bin of confidence: samples, mean confidence, share that was right.
+        reliability: For each bin of confidence.
         negative_flips: Share of samples that the source model has right and the method wrong.
         positive_flips: Share of samples that the source model has wrong and the method right.
         source_error: The source model's error on the same samples.
@@ -40,13 +57,13 @@ class Scores:
     error: float
     domain_error: float
     errors: dict[str, float]
-    curve: list[tuple[int, float, float]]
+    curve: list[CurvePoint]
     tvd: float
     predicted: list[int]
     labels: list[int]
     ece: float
     nll: float
-    reliability: list[tuple[int, float, float]]
+    reliability: list[ConfidenceBin]
     negative_flips: float
     positive_flips: float
     source_error: float
@@ -64,7 +81,7 @@ class Cost:
         backwards: Backward passes per sample.
         multiple: Median time of a batch as a multiple of the source model's plain forward,
             measured in turns in the same run.
-        samples_per_second: Of the adapting model alone.
+        samples_per_second: Throughput of the adapting model alone.
         peak_megabytes: Largest memory of the process during the run.
         updates: Optimiser steps.
         skipped_updates: Steps that were left out because they were not finite.
@@ -106,14 +123,27 @@ class RunResult:
     def from_json(cls, text: str) -> "RunResult":
         """What ``to_json`` wrote."""
         values = json.loads(text)
-        del values["id"]
-        values["spec"] = RunSpec.from_json(values["spec"])
+        if not isinstance(values, dict):
+            raise ValueError(f"a result must be a JSON object, got {shown(values)}")
+        values.pop("id", None)
+        values["spec"] = RunSpec.from_json(_part(values, "spec"))
         if values["scores"] is not None:
+            scores = _part(values, "scores")
+            check_fields(Scores, scores)
             curves = {
-                name: [tuple(point) for point in values["scores"][name]]
-                for name in ("curve", "reliability")
+                "curve": [CurvePoint(*point) for point in scores["curve"]],
+                "reliability": [ConfidenceBin(*entry) for entry in scores["reliability"]],
             }
-            values["scores"] = Scores(**values["scores"] | curves)
+            values["scores"] = Scores(**scores | curves)
         if values["cost"] is not None:
+            check_fields(Cost, _part(values, "cost"))
             values["cost"] = Cost(**values["cost"])
+        check_fields(cls, values)
         return cls(**values)
+
+
+def _part(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    part = values[name]
+    if not isinstance(part, dict):
+        raise ValueError(f"{name} must be a JSON object, got {shown(part)}")
+    return part

@@ -1,4 +1,4 @@
-"""The only loop that holds inputs and labels at once."""
+"""One run, prequential: predict, score, adapt; the only loop that holds inputs and labels."""
 
 import statistics
 import time
@@ -20,6 +20,7 @@ from trimtab.bench.spec import RunSpec
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
 from trimtab.streams.data import LabelledImages
+from trimtab.streams.remembered import Remembered
 from trimtab.streams.scenarios import Single
 from trimtab.streams.stream import Stream
 
@@ -157,7 +158,8 @@ def backbone_of(model: str) -> Backbone:
 
 @cache
 def _images(data: str) -> Any:
-    return open_data(data)
+    images = open_data(data)
+    return Remembered(images) if isinstance(images, LabelledImages) else images
 
 
 @cache

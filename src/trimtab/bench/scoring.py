@@ -1,4 +1,4 @@
-"""Scores as the stream goes by: each prediction is scored before the next batch is read."""
+"""Error, calibration (ECE) and bias along a stream: predictions are scored as they are made."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from trimtab.bench.result import Scores
+from trimtab.bench.result import ConfidenceBin, CurvePoint, Scores
 
 CONFIDENCE_BINS = 15
 CURVE_POINTS = 60
@@ -85,12 +85,12 @@ class Scorer:
         seen = dict.fromkeys(domain.tolist())  # in order of appearance
         return {self.domain_names[number]: _share(~right[domain == number]) for number in seen}
 
-    def _curve(self, labels: Tensor, predicted: Tensor) -> list[tuple[int, float, float]]:
+    def _curve(self, labels: Tensor, predicted: Tensor) -> list[CurvePoint]:
         points = []
         for part in _stretches(len(labels)):
             truth, guess = labels[part], predicted[part]
             distance = total_variation(self._histogram(guess), self._histogram(truth))
-            points.append((part.stop, _share(truth != guess), distance))
+            points.append(CurvePoint(part.stop, _share(truth != guess), distance))
         return points
 
     def _grouped(self, classes: Tensor) -> list[int]:
@@ -99,14 +99,14 @@ class Scorer:
         counts = self._histogram(classes).int().split(width)
         return [int(group.sum()) for group in counts]
 
-    def _reliability(self, right: Tensor, confidence: Tensor) -> list[tuple[int, float, float]]:
+    def _reliability(self, right: Tensor, confidence: Tensor) -> list[ConfidenceBin]:
         bins = (confidence * CONFIDENCE_BINS).long().clamp(max=CONFIDENCE_BINS - 1)
         rows = []
         for index in range(CONFIDENCE_BINS):
             inside = bins == index
             count = int(inside.sum())
             sure = float(confidence[inside].mean()) if count else 0.0
-            rows.append((count, sure, _share(right[inside]) if count else 0.0))
+            rows.append(ConfidenceBin(count, sure, _share(right[inside]) if count else 0.0))
         return rows
 
     def _collapsed(self, labels: Tensor, predicted: Tensor) -> bool:

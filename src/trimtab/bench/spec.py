@@ -1,4 +1,4 @@
-"""What a run is: everything that decides its numbers, and an id made of it."""
+"""Run specification: everything that decides a run's numbers, and an id made of it."""
 
 import hashlib
 import json
@@ -7,6 +7,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from trimtab.bench.typed import check_fields, shown
+from trimtab.core.ranges import check_counts, check_severity
+from trimtab.core.spec import unknown
+
+LONGEST_NAME = 2000
+"""Most characters of a method, model, dataset or scenario, options included."""
+
+NEEDED = ("method", "model", "data", "scenario")
+
 
 @dataclass(frozen=True)
 class RunSpec:
@@ -14,7 +23,7 @@ class RunSpec:
 
     Args:
         method: A name or a composition, as ``trimtab.adapt`` takes it.
-        options: Of the method.
+        options: Options of the method.
         model: A name of the table of models.
         weights: Fingerprint of the model's weights; filled in when suites are expanded.
         data: Labelled images, by name.
@@ -37,10 +46,17 @@ class RunSpec:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, got {self.batch_size}")
-        if self.severity not in (1, 2, 3, 4, 5):
-            raise ValueError(f"severity must be 1, 2, 3, 4 or 5, got {self.severity}")
+        check_fields(RunSpec, vars(self))
+        for name in NEEDED:
+            if not 1 <= len(getattr(self, name)) <= LONGEST_NAME:
+                raise ValueError(
+                    f"{name} must have 1 to {LONGEST_NAME:,} characters, "
+                    f"got {len(getattr(self, name)):,}"
+                )
+        check_counts(self, "batch_size", "images_per_domain", "window")
+        check_severity(self.severity)
+        if not 0 <= self.seed < 2**63:
+            raise ValueError(f"seed must lie in [0, 2**63), got {shown(self.seed)}")
 
     @property
     def id(self) -> str:
@@ -77,11 +93,11 @@ class RunSpec:
     def from_json(cls, values: Mapping[str, Any]) -> "RunSpec":
         """What ``to_json`` wrote; keys that are not known are refused."""
         known = {f.name for f in fields(cls)}
-        strange = sorted(set(values) - known)
-        if strange:
-            raise ValueError(
-                f"a run has no {', '.join(strange)}; it has {', '.join(sorted(known))}"
-            )
+        for strange in sorted(set(values) - known):
+            raise ValueError(unknown("field of a run", strange, sorted(known)))
+        missing = [f.name for f in fields(cls) if f.name in NEEDED and f.name not in values]
+        if missing:
+            raise ValueError(f"a run needs a value for {', '.join(missing)}")
         return cls(**values)
 
 

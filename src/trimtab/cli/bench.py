@@ -1,16 +1,18 @@
 """``trimtab bench``: every run of a suite, resumable, with a report at the end."""
 
 import argparse
-import ast
 import os
-from typing import TYPE_CHECKING
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from trimtab.bench.store import STORE
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from trimtab.bench.spec import RunSpec
+    from trimtab.bench.result import RunResult
 
-STORE = "trimtab-results"
+CORES = os.cpu_count() or 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,67 +35,50 @@ def add_execution_arguments(parser: argparse.ArgumentParser) -> None:
     """Where results go and how runs are done."""
     parser.add_argument("--store", default=STORE, help="folder of results (default: %(default)s)")
     parser.add_argument(
-        "--workers", type=int, default=os.cpu_count() or 1, help="runs at a time (default: cores)"
+        "--workers", type=at_most, default=CORES, help="runs at a time (default: cores)"
     )
-    parser.add_argument("--threads", type=int, default=1, help="threads a run (default: 1)")
+    parser.add_argument("--threads", type=at_most, default=1, help="threads per run (default: 1)")
     parser.add_argument(
         "--ray", metavar="ADDRESS", help="run on a Ray cluster; 'local' starts one here"
     )
 
 
+def at_most(text: str) -> int:
+    """A number of processes or threads that this machine can bear."""
+    most = max(64, 4 * CORES)
+    if not (text.isdecimal() and len(text) < 10 and 1 <= int(text) <= most):
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number from 1 to {most} ({CORES} cores are here), got {text[:20]}"
+        )
+    return int(text)
+
+
 def run(args: argparse.Namespace) -> int:
-    from rich.console import Console
+    from trimtab.bench import execution, suite
+    from trimtab.bench.names import counted
+    from trimtab.cli.console import console
+    from trimtab.core.spec import assignment
 
-    from trimtab.bench import suite
-
-    console = Console()
-    chosen = suite.load(args.suite, _changes(args.set))
-    specs = [spec for spec in chosen.runs if all(text in spec.canonical() for text in args.only)]
-    if not specs:
-        raise ValueError(f"no run of {args.suite} has {' and '.join(args.only)} in its spec")
+    terminal = console()
+    chosen = suite.load(args.suite, dict(map(assignment, args.set)))
     if args.dry_run:
+        specs = execution.selected(chosen, args.only)
         for spec in specs:
-            console.print(f"{spec.id}  {spec.command}", soft_wrap=True, highlight=False)
-        console.print(f"{len(specs)} runs")
+            terminal.print(f"{spec.id}  {spec.command}", soft_wrap=True)
+        terminal.print(counted(len(specs), "run"))
         return 0
-    return execute(specs, args, console, chosen.title)
+    results = execution.run_suite(chosen, **execution_options(args, terminal), only=args.only)
+    return status(results, args, terminal)
 
 
-def execute(
-    specs: "list[RunSpec]", args: argparse.Namespace, console: "Console", title: str
-) -> int:
-    """Do the runs that are not done yet, show how they go, and say where to look."""
-    from trimtab.bench import executors
-    from trimtab.bench.display import follow
-    from trimtab.bench.plan import with_fingerprints
-    from trimtab.bench.store import RunStore
-
-    store = RunStore(args.store)
-    specs = with_fingerprints(specs)
-    waiting = [spec for spec in specs if not store.has(spec)]
-    console.print(f"{title}: {len(specs)} runs, {len(specs) - len(waiting)} of them done already")
-    if args.ray:
-        executor = executors.ray_cluster(args.ray)
-    elif args.workers > 1:
-        executor = executors.processes(min(args.workers, max(1, len(waiting))), args.threads)
-    else:
-        executor = executors.here(args.threads)
-    results = executor(waiting, store) if waiting else iter(())
-    failed = follow(results, len(waiting), max(1, args.workers), console)
-    for result in failed:
-        console.print(f"[red]failed[/] {result.spec.command}\n  {result.error}", soft_wrap=True)
-    console.print(f"Results are in {args.store}; see them with: trimtab report {args.store}")
-    return 1 if failed else 0
+def execution_options(args: argparse.Namespace, console: "Console") -> dict[str, Any]:
+    """What ``run_suite`` and ``run_specs`` take of the arguments above."""
+    names = ("store", "workers", "threads", "ray")
+    return {name: getattr(args, name) for name in names} | {"console": console}
 
 
-def _changes(settings: list[str]) -> dict[str, object]:
-    changes: dict[str, object] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise ValueError(f"--set reads FIELD=VALUE, got {setting!r}")
-        try:
-            changes[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            changes[name] = value
-    return changes
+def status(results: "list[RunResult]", args: argparse.Namespace, console: "Console") -> int:
+    """Say where results are; the exit status, 1 where a run failed."""
+    told = f"Results are in {args.store}; see them with: trimtab report {shlex.quote(args.store)}"
+    console.print(told, soft_wrap=True)
+    return 1 if any(result.status == "failed" for result in results) else 0

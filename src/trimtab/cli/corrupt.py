@@ -4,11 +4,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trimtab.core.ranges import SEVERITIES
+
 if TYPE_CHECKING:
     from trimtab.streams.copies import Copies
     from trimtab.streams.corruptions import Corruptor
-
-_SEVERITIES = (1, 2, 3, 4, 5)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", type=Path, help="the folder for the copies; the PNG of --preview")
     parser.add_argument("--corruptions", nargs="+", metavar="NAME", help="default: the fifteen")
     parser.add_argument(
-        "--severities", nargs="+", type=int, default=_SEVERITIES, choices=_SEVERITIES, metavar="S"
+        "--severities", nargs="+", type=int, default=SEVERITIES, choices=SEVERITIES, metavar="S"
     )
     parser.add_argument("--labels", type=Path, help=".npy file with a class per image of the array")
     parser.add_argument("--seed", type=int, default=0)

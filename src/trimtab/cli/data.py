@@ -22,10 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Convert the dataset into the cache directory and print where it is."""
-    from rich.console import Console
+    from trimtab.cli.console import console
 
-    console = Console(stderr=True)
-    with console.status(args.dataset) as status:
+    with console(stderr=True).status(args.dataset) as status:
 
         def advance(what: str) -> None:
             status.update(f"{args.dataset}: {what}")

@@ -1,9 +1,13 @@
-"""``trimtab demo``: six methods in the paper's four settings, on the images that come along."""
+"""``trimtab demo``: seven methods in the paper's four settings, on the images that come along."""
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from trimtab.cli.bench import add_execution_arguments
+from trimtab.cli.bench import add_execution_arguments, execution_options, status
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -11,23 +15,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from rich.console import Console
+    from trimtab.bench import run_suite
+    from trimtab.cli.console import console
 
-    from trimtab.bench import suite
-    from trimtab.bench.store import RunStore
-    from trimtab.cli.bench import execute
+    terminal = console()
+    results = run_suite("quick", **execution_options(args, terminal))
+    show(Path(args.store), terminal)
+    return status(results, args, terminal)
+
+
+def show(store: Path, terminal: "Console") -> None:
+    """The tables of a store, and where its page is."""
+    from trimtab.bench import RunStore
     from trimtab.core.files import write_whole
     from trimtab.report.formats.to_terminal import to_terminal
     from trimtab.report.page import page
     from trimtab.report.table import tables
 
-    console = Console()
-    chosen = suite.load("quick")
-    status = execute(list(chosen.runs), args, console, chosen.title)
-    results = list(RunStore(args.store))
+    results = list(RunStore(store))
+    if not results:
+        return
     for table in tables(results):
-        console.print(to_terminal(table))
-    path = Path(args.store) / "report.html"
-    write_whole(path, page(results, Path(args.store).resolve().name).encode())
-    console.print(f"Plots, calibration and costs: open {path.resolve()} in a browser.")
-    return status
+        for part in to_terminal(table, terminal.width, bold=terminal.is_terminal):
+            terminal.print(part)
+    path = store / "report.html"
+    write_whole(path, page(results, store.resolve().name).encode())
+    terminal.print("Plots, calibration and costs, in a browser:", path.resolve(), soft_wrap=True)

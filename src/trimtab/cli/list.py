@@ -6,24 +6,34 @@ KINDS = ("methods", "components", "models", "data", "scenarios", "corruptions", 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=KINDS)
+    parser.add_argument("what", nargs="?", choices=KINDS)
+    parser.set_defaults(help=parser.format_help)
 
 
 def run(args: argparse.Namespace) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    if args.what is None:
+        print(args.help(), end="")
+        return
+    from rich.table import Column, Table
 
-    table = Table("name", "what it is")
+    from trimtab.cli.console import console
+
+    table = Table(Column("name", no_wrap=True), "what it is")
     for name, summary in sorted(_rows(args.what).items()):
-        table.add_row(name, summary)
-    Console().print(table)
+        table.add_row(name, plain(summary))
+    console().print(table)
+
+
+def plain(text: str) -> str:
+    """A docstring's line without the signs of reStructuredText: backticks and roles."""
+    return text.replace("`", "")
 
 
 def _rows(what: str) -> dict[str, str]:
     if what == "suites":
-        from trimtab.bench import suite
+        from trimtab.bench.suite import SUITES, load
 
-        return {name: suite.load(name).title for name in suite.names()}
+        return {name: load(name).title for name in SUITES}
     if what == "models":
         from trimtab.models import MODELS
 
@@ -38,14 +48,14 @@ def _rows(what: str) -> dict[str, str]:
 
 def _stream_rows(what: str) -> dict[str, str]:
     from trimtab.streams.corruptions import CORRUPTIONS
-    from trimtab.streams.data import DATASETS, loader
+    from trimtab.streams.data import DATASETS
     from trimtab.streams.scenarios import SCENARIOS
 
     if what == "scenarios":
         return {name: _summary(item) for name, item in SCENARIOS.items()}
     if what == "corruptions":
         return {name: _summary(item) for name, item in CORRUPTIONS.items()}
-    return {name: _summary(loader(name)) for name in DATASETS}
+    return {name: _summary(item) for name, item in DATASETS.items()}
 
 
 def _summary(item: object) -> str:

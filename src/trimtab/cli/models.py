@@ -35,26 +35,35 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list() -> int:
-    from rich.console import Console
     from rich.table import Table
 
+    from trimtab.cli.console import console
     from trimtab.models import MODELS
 
-    table = Table(box=None, pad_edge=False)
-    for column in ("name", "norm layers", "input", "trained on", "clean accuracy", "weights"):
-        table.add_column(column, no_wrap=True, justify="right" if "acc" in column else "left")
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for column in ("name", "norm", "px", "trained on", "accuracy", "weights"):
+        right = column in ("px", "accuracy")
+        table.add_column(column, no_wrap=True, justify="right" if right else "left")
     for entry in MODELS.values():
-        size = f"{entry.preprocessing.input_size} px"
-        weights = "shipped" if entry.shipped else entry.origin.split(";")[0]
-        if entry.only_for is not None:
-            weights += f", only for {entry.only_for}"
-        table.add_row(entry.name, entry.norm_layers, size, entry.dataset, _percent(entry), weights)
-    console = Console()
-    if not console.is_terminal:
-        console.width = 200
-    console.print(table)
-    console.print("and timm/NAME, package.module:callable; trimtab models show NAME says more")
+        size, norm = str(entry.preprocessing.input_size), entry.norm_layers.replace(" norm", "")
+        accuracy = "-" if entry.clean_accuracy is None else _percent(entry)
+        table.add_row(entry.name, norm, size, entry.dataset, accuracy, _weights(entry))
+    terminal = console()
+    terminal.print(table)
+    purposes = sorted({entry.only_for for entry in MODELS.values() if entry.only_for})
+    terminal.print(f"* only for {', '.join(purposes)}; accuracy is on clean test images.")
+    terminal.print(
+        "Also timm/NAME and package.module:callable; trimtab models show NAME says more."
+    )
     return 0
+
+
+def _weights(entry: "ModelEntry") -> str:
+    """Where the weights come from, in a word or two; with * where the network is for one use."""
+    where = "shipped" if entry.shipped else entry.origin.split(";")[0].split(",")[0]
+    if entry.is_users_own:
+        where = "your file"
+    return where + " *" * (entry.only_for is not None)
 
 
 def _show(name: str) -> int:
@@ -104,10 +113,10 @@ def _check(name: str, weights: Path | None) -> int:
     print(f"clean accuracy {measured:.2f} % of {len(labels)} images; the table: {_percent(entry)}")
     if entry.clean_accuracy is None or weights is not None:
         return 0
-    return 0 if _agrees(measured, entry.clean_accuracy, len(labels)) else 1
+    return 0 if agrees(measured, entry.clean_accuracy, len(labels)) else 1
 
 
-def _agrees(measured: float, stated: float, count: int) -> bool:
+def agrees(measured: float, stated: float, count: int) -> bool:
     """Equal to two digits on all test images, within three standard errors on a part of them."""
     if count == 10_000:
         return abs(measured - stated) <= 0.02

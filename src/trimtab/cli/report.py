@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-on-regression",
         type=float,
         metavar="PERCENT",
-        help="exit with 2 if an error is more than so many percentage points above STORE2's",
+        help="exit with 2 if an error is more than PERCENT points above STORE2's",
     )
 
 

@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trimtab.cli.bench import add_execution_arguments
+from trimtab.bench.names import counted
+from trimtab.cli.bench import add_execution_arguments, execution_options, status
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quick", action="store_true", help="few images, one seed, fewer methods; as in 'claims'"
     )
-    parser.add_argument("--images", type=int, help="images a domain")
-    parser.add_argument("--batch-size", type=int, help="images a batch")
+    parser.add_argument("--images", type=int, help="images per domain")
+    parser.add_argument("--batch-size", type=int, help="images per batch")
     parser.add_argument("--seeds", type=int, nargs="+", help="a run for each")
     parser.add_argument(
         "--out", type=Path, help="the page, .html or .md (default: STORE/reproduce-NAME.html)"
@@ -46,22 +47,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from rich.console import Console
-
     from trimtab import reproduce
+    from trimtab.cli.console import console
 
-    console = Console()
+    terminal = console()
     if args.list:
-        return _list(args, console)
+        return _list(args, terminal)
     if args.name is None:
-        known = ", ".join((*reproduce.NAMES, *reproduce.OWN, CLAIMS))
+        known = ", ".join((*reproduce.EXPERIMENTS, CLAIMS))
         raise ValueError(f"which experiment? The known ones are {known}; --list says more")
     names = reproduce.NAMES if args.name == CLAIMS else (args.name,)
     experiments = {name: reproduce.load(name) for name in names}
     setup = _setup(args)
-    status = _do(experiments, setup, args, console)
-    _show(experiments, setup, args, console)
-    return status
+    code = _do(experiments, setup, args, terminal)
+    _show(experiments, setup, args, terminal)
+    return code
 
 
 def _setup(args: argparse.Namespace) -> "Setup":
@@ -89,19 +89,20 @@ def _do(
     """The runs, then the studies; whatever is done already is not done again."""
     from rich.progress import track
 
-    from trimtab.cli.bench import execute
-    from trimtab.reproduce.conduct import all_runs, all_studies, do_studies
+    from trimtab.bench import run_specs
+    from trimtab.reproduce.execution import all_runs, all_studies, do_studies
     from trimtab.reproduce.study import StudyStore
 
     specs = all_runs(experiments.values(), setup)
-    status = execute(specs, args, console, args.name) if specs else 0
+    options = execution_options(args, console)
+    results = run_specs(specs, title=args.name, **options) if specs else []
     store = StudyStore(args.store)
     waiting = [s for s in all_studies(experiments.values(), setup) if store.get(s) is None]
     if waiting:
         done = do_studies(waiting, args.store, args.workers)
         for _ in track(done, "studies", len(waiting), console=console):
             pass
-    return status
+    return status(results, args, console)
 
 
 def _show(
@@ -111,7 +112,7 @@ def _show(
     console: "Console",
 ) -> None:
     from trimtab.core.files import write_whole
-    from trimtab.reproduce.conduct import findings
+    from trimtab.reproduce.execution import findings
     from trimtab.reproduce.experiment import done_without_images
     from trimtab.reproduce.markdown import markdown
     from trimtab.reproduce.page import page
@@ -131,38 +132,43 @@ def _show(
     console.print(f"Tables and figures are in {path.resolve()}", soft_wrap=True)
 
 
-def _list(args: argparse.Namespace, console: "Console") -> int:
+def _list(args: argparse.Namespace, terminal: "Console") -> int:
     from rich.table import Column, Table
 
     from trimtab import reproduce
-    from trimtab.reproduce.conduct import all_runs, all_studies
     from trimtab.reproduce.duration import Stopwatch
+    from trimtab.reproduce.execution import all_runs, all_studies
     from trimtab.reproduce.setup import small
 
     setup = _setup(args)
-    with console.status("timing the networks"):
+    with terminal.status("timing the networks"):
         stopwatch = Stopwatch(setup)
-    table = Table(Column("name", no_wrap=True), "what", "in the paper", "runs", "minutes", "needs")
-    experiments = {name: reproduce.load(name) for name in (*reproduce.NAMES, *reproduce.OWN)}
+    numbers = [Column(head, justify="right", no_wrap=True) for head in ("runs", "minutes")]
+    table = Table(Column("name", no_wrap=True), "what", *numbers)
+    experiments = {name: reproduce.load(name) for name in reproduce.EXPERIMENTS}
 
-    def add(name: str, chosen: "list[Experiment]", used: "Setup", words: tuple[str, ...]) -> None:
+    def add(name: str, chosen: "list[Experiment]", used: "Setup", what: str) -> None:
         specs, studies = all_runs(chosen, used), all_studies(chosen, used)
         minutes = stopwatch.minutes(specs, studies, args.workers)
         count = f"{len(specs)} + {len(studies)}" if studies else str(len(specs))
-        what, paper, needs = words
-        table.add_row(name, what, paper, count, f"{max(1, minutes):.0f}", needs)
+        table.add_row(name, what, count, f"{max(1, minutes):.0f}")
 
     for name, experiment in experiments.items():
-        words = (experiment.title, experiment.paper, experiment.needs)
-        add(name, [experiment], setup, words)
-    words = ("small versions of all, claim by claim", "all of it", "")
+        add(name, [experiment], setup, _in_words(experiment))
     papers = [experiments[name] for name in reproduce.NAMES]
-    add(CLAIMS, papers, small(setup), words)
-    console.print(table)
-    console.print(
+    add(CLAIMS, papers, small(setup), "Small versions of all of the paper, claim by claim.")
+    terminal.print(table)
+    terminal.print(
         f"Minutes are estimated from a short look at this machine, for {setup.data} with "
-        f"{', '.join(setup.networks)}, {args.workers} runs at a time; each goes on where it was "
-        f"stopped. --quick takes a few minutes, and other data need other files: "
-        f"see docs/reproduce.md."
+        f"{', '.join(setup.networks)}, {counted(args.workers, 'run')} at a time; each goes on "
+        f"where it was stopped. Runs + studies, where there are such. --quick takes a few "
+        f"minutes, and other data need other files: see docs/reproduce.md."
     )
     return 0
+
+
+def _in_words(experiment: "Experiment") -> str:
+    """Title, place in the paper and needs, as sentences."""
+    needs = f"Needs {experiment.needs}." if experiment.needs else ""
+    place = f"{experiment.paper}." if experiment.paper else ""
+    return " ".join(filter(None, (f"{experiment.title}.", place, needs)))

@@ -1,9 +1,8 @@
 """``trimtab run``: one run, from the fields of its spec."""
 
 import argparse
-import json
 
-from trimtab.cli.bench import add_execution_arguments
+from trimtab.cli.bench import add_execution_arguments, execution_options, status
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,37 +22,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from rich.console import Console
-
-    from trimtab.bench.spec import RunSpec
-    from trimtab.bench.store import RunStore
-    from trimtab.cli.bench import execute
+    from trimtab.bench import RunSpec, run_specs
+    from trimtab.cli.console import console
+    from trimtab.core.spec import assignment
 
     fields = (
         "method", "model", "data", "scenario", "severity", "images_per_domain", "batch_size",
         "window", "seed",
     )  # fmt: skip
-    options = dict(_option(text) for text in args.option)
+    options = dict(map(assignment, args.option))
     spec = RunSpec(**{name: getattr(args, name) for name in fields}, options=options)
     args.workers = 1
-    console = Console()
-    status = execute([spec], args, console, spec.label)
-    from trimtab.bench.plan import with_fingerprints
-
-    result = RunStore(args.store).get(with_fingerprints([spec])[0])
-    if result is not None and result.scores is not None:
-        console.print(
-            f"error {100 * result.scores.error:.2f} % (source model "
-            f"{100 * result.scores.source_error:.2f} %), ECE {100 * result.scores.ece:.1f} %"
-        )
-    return status
-
-
-def _option(text: str) -> tuple[str, object]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ValueError(f"--option reads NAME=VALUE, got {text!r}")
-    try:
-        return name, json.loads(value)
-    except json.JSONDecodeError:
-        return name, value
+    terminal = console()
+    results = run_specs([spec], title=spec.label, **execution_options(args, terminal))
+    for result in results:
+        if result.scores is not None:
+            terminal.print(
+                f"error {100 * result.scores.error:.2f} % (source model "
+                f"{100 * result.scores.source_error:.2f} %), ECE {100 * result.scores.ece:.1f} %"
+            )
+    return status(results, args, terminal)

@@ -1,1 +1,1 @@
-"""One idea a file; no component imports another."""
+"""Components: the ideas that methods are made of, one idea a file; none imports another."""

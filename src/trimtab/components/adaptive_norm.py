@@ -124,7 +124,7 @@ class AdaptiveNorm(OutputRule, NormRule):
         )
         ratio = (_entropy(batch) / _entropy(stored).clamp(min=1e-6)).clamp(0.25, 4.0)
         known = 0.5 if is_open else 0.0  # what closed the gate is of another time
-        memory["entropy_ratio"].lerp_(ratio, 1 - known)
+        memory["entropy_ratio"].lerp_(ratio.to(memory["entropy_ratio"]), 1 - known)
         memory["agreement"].mul_(known).add_((1 - known) * kappa(batch.argmax(1), stored.argmax(1)))
         return shown
 
@@ -149,7 +149,7 @@ class AdaptiveNorm(OutputRule, NormRule):
 
     def _startled(self, logits: Tensor, memory: Tensors) -> bool:
         """Whether a batch is much less confident than usual; it becomes part of what is usual."""
-        confidence = logits.softmax(1).amax(1)
+        confidence = logits.softmax(1).amax(1).to(memory["confidence"])
         mean, variance = confidence.mean(), confidence.var(correction=0)
         error = (memory["confidence_variance"] / len(confidence)).sqrt()
         fell = memory["confidence"] - mean > STARTLED * error

@@ -1,4 +1,4 @@
-"""Agree with an augmented view of the same samples (ROID, arXiv:2306.00650)."""
+"""Consistency regularisation: agree with an augmented view (ROID, arXiv:2306.00650)."""
 
 from dataclasses import dataclass, field
 

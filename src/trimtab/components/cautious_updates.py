@@ -1,4 +1,4 @@
-"""Let an update from few samples count for little."""
+"""Adaptive step size: an update from few samples counts for little."""
 
 from dataclasses import dataclass
 
@@ -40,4 +40,8 @@ class CautiousUpdates(ParameterRule):
         for name, param in params.items():
             before = memory[f"before.{name}"]
             param.copy_(before.lerp(param.to(before.dtype), share))
-            before.copy_(param)
+        self.resume(params, memory)
+
+    def resume(self, params: Tensors, memory: Tensors) -> None:
+        for name, param in params.items():
+            memory[f"before.{name}"].copy_(param)

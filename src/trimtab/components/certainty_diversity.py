@@ -1,4 +1,4 @@
-"""Weight samples by certainty and by difference from the recent mean (ROID, arXiv:2306.00650)."""
+"""Sample weighting by certainty and diversity (ROID, arXiv:2306.00650)."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,8 @@ class CertaintyDiversity(Weighting):
 
     Args:
         temperature: Smaller favours more.
-        momentum: Of the mean prediction that diversity is measured against.
+        momentum: Share of the mean prediction that stays at each batch; diversity is the distance
+            from it.
     """
 
     temperature: float = 1 / 3

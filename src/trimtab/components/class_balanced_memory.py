@@ -1,4 +1,4 @@
-"""A small memory, balanced over classes, that updates learn from (RoTTA, arXiv:2303.13899)."""
+"""Category-balanced sample memory that updates learn from (RoTTA, arXiv:2303.13899)."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ class ClassBalancedMemory(Recall, Weighting):
     Args:
         size: Samples to store.
         samples_per_update: Samples that come between two updates; None takes ``size``.
-        timeliness_weight: Of a sample's age in its score.
+        timeliness_weight: Weight of a sample's age in its score.
         uncertainty_weight: Of its prediction's entropy in its score.
     """
 

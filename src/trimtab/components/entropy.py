@@ -11,7 +11,7 @@ from trimtab.functional import entropy
 
 @dataclass(frozen=True)
 class Entropy(Objective):
-    """Make predictions more certain."""
+    """Entropy minimisation: make predictions more certain."""
 
     def loss(self, step: Step, memory: Tensors) -> Tensor:
         return entropy(step.logits)

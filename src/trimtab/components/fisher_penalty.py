@@ -1,4 +1,4 @@
-"""Keep the weights that the source task needs (EATA, arXiv:2204.02610)."""
+"""Fisher regularisation (EWC) against catastrophic forgetting (EATA, arXiv:2204.02610)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -9,9 +9,10 @@ from torch.nn.functional import cross_entropy
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Penalty, Start
-from trimtab.core.optimizer import is_small
+from trimtab.core.ranges import check_counts, check_not_negative
 from trimtab.core.source_data import SourceInputs, unlabelled
 from trimtab.functional import full_copy
+from trimtab.image_size import is_small
 
 SMALL_IMAGE_WEIGHT, LARGE_IMAGE_WEIGHT = 1.0, 2000.0
 
@@ -39,10 +40,8 @@ class FisherPenalty(Penalty):
                 "fisher_penalty needs source_data, batches of source inputs, which no spec can "
                 "hold; use the method 'eata' with source_data=, or add FisherPenalty(batches)"
             )
-        if self.weight is not None and not self.weight >= 0:
-            raise ValueError(f"weight must be 0 or more, got {self.weight}")
-        if self.samples < 1:
-            raise ValueError(f"samples must be at least 1, got {self.samples}")
+        check_not_negative(self, "weight")
+        check_counts(self, "samples")
 
     def new_memory(self, start: Start) -> Tensors:
         default = SMALL_IMAGE_WEIGHT if is_small(start.sample_shape) else LARGE_IMAGE_WEIGHT

@@ -1,4 +1,4 @@
-"""Follow the weights with a Kalman filter and stay near its estimate (CMF, ICLR 2024)."""
+"""Kalman filtering of the weights, which stay near its estimate (CMF, ICLR 2024)."""
 
 from dataclasses import dataclass
 

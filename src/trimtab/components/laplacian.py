@@ -1,4 +1,4 @@
-"""Let samples with similar features agree (LAME, CVPR 2022, arXiv:2201.05718)."""
+"""Laplacian regularisation: similar features, like labels (LAME, arXiv:2201.05718)."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Entropy of the mean prediction over views of one sample (MEMO, arXiv:2110.09506)."""
+"""Marginal entropy minimisation over views of one sample (MEMO, arXiv:2110.09506)."""
 
 from dataclasses import dataclass
 from math import log

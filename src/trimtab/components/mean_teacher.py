@@ -1,4 +1,4 @@
-"""Learn from a slow average of oneself (mean teachers; CoTTA, RoTTA, RMT)."""
+"""Mean teacher: learn from a moving average of the weights (CoTTA, RoTTA, RMT)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,14 +9,14 @@ from torch import Tensor
 from trimtab.augment import Augment, ColorAffineBlurNoise, augmented
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Objective, OutputRule, ParameterRule, Start, Step
-from trimtab.core.optimizer import is_small
-from trimtab.core.ranges import check_shares
+from trimtab.core.ranges import check_not_negative, check_shares
 from trimtab.functional import (
     cross_entropy,
     full_copy,
     move_towards,
     symmetric_cross_entropy,
 )
+from trimtab.image_size import is_small
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class MeanTeacher(Objective, ParameterRule, OutputRule):
     before the update. The teacher normalises as the student does.
 
     Args:
-        momentum: Of the teacher's weights.
+        momentum: Share of the teacher's weights that stays at each update.
         symmetric: Symmetric cross entropy instead of the teacher's against the student's; None
             takes it for images of more than 64 px a side.
         augmented_student: Whether the student's augmented view has to agree too, by half.
@@ -49,8 +49,7 @@ class MeanTeacher(Objective, ParameterRule, OutputRule):
 
     def __post_init__(self) -> None:
         check_shares(self, "momentum")
-        if self.views_of_teacher < 0:
-            raise ValueError(f"views_of_teacher must be 0 or more, got {self.views_of_teacher}")
+        check_not_negative(self, "views_of_teacher")
         if self.returns not in ("teacher", "sum"):
             raise ValueError(f"returns must be 'teacher' or 'sum', got {self.returns!r}")
 

@@ -1,4 +1,4 @@
-"""Learn from samples that are certain and say something new (EATA, arXiv:2204.02610)."""
+"""Sample selection: certain and non-redundant samples (EATA, arXiv:2204.02610)."""
 
 import math
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from torch.nn.functional import cosine_similarity
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Step, Weighting
-from trimtab.core.optimizer import is_small
 from trimtab.core.ranges import check_positive, check_shares
 from trimtab.functional import averaged_over_kept, entropy
+from trimtab.image_size import is_small
 
 SMALL_IMAGE_SIMILARITY, LARGE_IMAGE_SIMILARITY = 0.4, 0.05
 

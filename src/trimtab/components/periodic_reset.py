@@ -1,4 +1,4 @@
-"""Begin again every so often (RDumb, arXiv:2306.05401)."""
+"""Periodic reset to the source model (RDumb, arXiv:2306.05401)."""
 
 from dataclasses import dataclass
 

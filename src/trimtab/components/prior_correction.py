@@ -1,4 +1,4 @@
-"""Correct predictions for the class prior of the moment (ROID, arXiv:2306.00650)."""
+"""Label shift: correct for the class prior of the moment (ROID, arXiv:2306.00650)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,12 +7,12 @@ from torch import Tensor
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import OutputRule, Step
-from trimtab.core.ranges import check_positive
+from trimtab.core.ranges import check_not_negative, check_positive
 
 
 @dataclass(frozen=True)
 class PriorCorrection(OutputRule):
-    """Favour the classes that the batch, or the window of recent samples, seems to hold.
+    """Label shift correction: favour the classes that the recent samples seem to hold.
 
     The prior is the mean prediction, smoothed so much more the fewer samples and classes it
     rests on and the flatter it is. Two forms make use of it:
@@ -40,8 +40,7 @@ class PriorCorrection(OutputRule):
         if self.form not in ("logits", "posterior"):
             raise ValueError(f"form must be 'logits' or 'posterior', got {self.form!r}")
         check_positive(self, "temperature")
-        if self.iterations < 0:
-            raise ValueError(f"iterations must be 0 or more, got {self.iterations}")
+        check_not_negative(self, "iterations")
 
     def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
         # Recent predictions are those before any output rule; the rows of this step are last.

@@ -1,4 +1,4 @@
-"""Contrast samples, their augmented views and class prototypes (RMT, arXiv:2211.13081)."""
+"""Contrastive learning with class prototypes (RMT, arXiv:2211.13081; SANTA)."""
 
 from dataclasses import dataclass, field
 

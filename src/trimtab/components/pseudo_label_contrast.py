@@ -1,4 +1,4 @@
-"""Refined pseudo-labels and contrast with a queue of keys (AdaContrast, arXiv:2204.10377)."""
+"""Pseudo-labels refined by neighbours, and a MoCo queue (AdaContrast, arXiv:2204.10377)."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,9 @@ from torch.nn.functional import cross_entropy, normalize
 
 from trimtab.augment import Augment, augmented
 from trimtab.augment.contrast import StrongView
-from trimtab.core.backbone import Prediction, Tensors
+from trimtab.core.backbone import Tensors
 from trimtab.core.component import Objective, ParameterRule, Start, Step
+from trimtab.core.prediction import Prediction
 from trimtab.core.ranges import check_counts, check_positive, check_shares
 from trimtab.functional import full_copy, move_towards
 
@@ -142,5 +143,5 @@ def key_params(memory: Tensors) -> Tensors:
 
 
 def places(start: int, count: int, size: int) -> Tensor:
-    """Places of so many entries in a ring, from its ``start``-th entry on."""
+    """Places of ``count`` entries in a ring, from its ``start``-th entry on."""
     return torch.arange(start, start + count) % size

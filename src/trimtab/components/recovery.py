@@ -1,4 +1,4 @@
-"""Go back to the source when the loss is too good to be true (SAR, arXiv:2302.12400)."""
+"""Model recovery: reset when the loss is too good to be true (SAR, arXiv:2302.12400)."""
 
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -13,7 +13,7 @@ from trimtab.core.ranges import check_shares
 
 @dataclass(frozen=True)
 class Recovery(ParameterRule):
-    """Source weights again once the moving average of the loss falls below ``min_loss``.
+    """Model recovery: source weights again once the loss's moving average is below ``min_loss``.
 
     The average begins anew then. The optimiser's velocity stays, as in the reference, so the
     next update still moves along it.

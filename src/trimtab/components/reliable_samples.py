@@ -1,4 +1,4 @@
-"""Learn from certain samples only (SAR, arXiv:2302.12400)."""
+"""Entropy filter: learn from certain samples only (SAR, arXiv:2302.12400)."""
 
 import math
 from dataclasses import dataclass

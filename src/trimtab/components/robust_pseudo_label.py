@@ -1,4 +1,4 @@
-"""Robust pseudo-labels: a loss that forgives wrong ones (RPL, arXiv:2104.12928)."""
+"""Robust pseudo-labels by generalised cross entropy (RPL, arXiv:2104.12928)."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Stay where the source model is likely to agree (SANTA, Chakrabarty et al., TMLR 2023)."""
+"""Self-distillation from the source model (SANTA, Chakrabarty et al., TMLR 2023)."""
 
 from dataclasses import dataclass
 

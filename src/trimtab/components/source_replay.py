@@ -1,4 +1,4 @@
-"""Keep learning from labelled source data along the stream (RMT, arXiv:2211.13081)."""
+"""Source replay: labelled source data along the stream (RMT, arXiv:2211.13081)."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Restore single weights to the source by chance (CoTTA, arXiv:2203.13591)."""
+"""Stochastic restoration of single source weights (CoTTA, arXiv:2203.13591)."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,8 @@ import torch
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import ParameterRule, Start
-from trimtab.core.optimizer import is_small
+from trimtab.core.ranges import check_shares
+from trimtab.image_size import is_small
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,7 @@ class StochasticRestore(ParameterRule):
     probability: float | None = None
 
     def __post_init__(self) -> None:
-        if self.probability is not None and not 0 <= self.probability <= 1:
-            raise ValueError(f"probability must lie in [0, 1], got {self.probability}")
+        check_shares(self, "probability")
 
     def new_memory(self, start: Start) -> Tensors:
         """The probability, and the state of a random generator of its own."""

@@ -1,4 +1,4 @@
-"""Learn from samples that are recognised by their structure (DeYO, arXiv:2403.07366)."""
+"""PLPD filter: samples recognised by their structure (DeYO, arXiv:2403.07366)."""
 
 import math
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Destruction = Callable[[Tensor, torch.Generator], Tensor]
 
 @dataclass(frozen=True)
 class StructureDependence(Weighting):
-    """Leave out uncertain samples and those whose class survives the loss of their structure.
+    """PLPD weighting: leave out uncertain samples and those whose class survives destruction.
 
     The drop is the predicted class's probability minus what is left of it once the image is
     destroyed. A kept sample weighs exp(limit - entropy) + exp(drop), and the loss is averaged

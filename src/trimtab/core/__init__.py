@@ -1,1 +1,1 @@
-"""The idea itself: a frozen backbone, components, and the loop along one stream."""
+"""Test-time adaptation itself: a frozen backbone, components, and the loop along one stream."""

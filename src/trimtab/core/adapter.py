@@ -1,12 +1,11 @@
-"""The face of a stream: predict, learn, stop and go on. Each call is one transaction."""
+"""An adapting model, the face of one stream: each call predicts and learns as one transaction."""
 
 from __future__ import annotations
 
-import copy
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -16,18 +15,24 @@ from trimtab.core import captured, saved
 from trimtab.core import inputs as input_rules
 from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Backbone, Tensors
-from trimtab.core.beginning import Beginnings
+from trimtab.core.beginning import Beginnings, sample_of
+from trimtab.core.face import Face
+from trimtab.core.guard import Guard, chosen
+from trimtab.core.observed import Observed
 from trimtab.core.pace import Pace
+from trimtab.core.party import Batch, Party
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.plausible import merged
-from trimtab.core.state import StateView, StreamState
+from trimtab.core.state import StreamState
+from trimtab.core.structured import Given
+from trimtab.core.watch import Watch
 from trimtab.core.window import Window
 
 if TYPE_CHECKING:
     from trimtab.core.method import Method
 
 
-class Adapter(StateView):
+class Adapter(Observed, Face):
     """Predicts the batches of one stream and learns from them as they come.
 
     A call ends with logits and a new state, or with an error and the old state, bit for bit,
@@ -41,11 +46,14 @@ class Adapter(StateView):
             every batch as it comes.
         micro_batch: Most samples to hold in memory for gradients at once. None takes whole
             batches; with a window, batches of the size they come in.
-        adapt_every: Learn on every so many batches (windows, where there is one); those between
+        adapt_every: Batches (or windows) from one update to the next; those between
             are predicted without gradients, and corrected all the same.
-        budget: Most passes a sample on average, in multiples of a plain forward: learn on as
+        budget: Most passes per sample on average, in multiples of a plain forward: learn on as
             many batches as it allows. A pass backward counts as two forward.
         passes: Who makes the passes through the network; by default this stream alone.
+        party: Which processes take each call together; by default this one alone.
+        guard: Whether adapted predictions are compared with the source model's now and then, and
+            what follows where they are worse; True for a Guard with nothing set.
     """
 
     def __init__(
@@ -59,17 +67,24 @@ class Adapter(StateView):
         adapt_every: int = 1,
         budget: float | None = None,
         passes: Passes | None = None,
+        party: Party | None = None,
+        guard: bool | Guard | None = None,
     ) -> None:
         if micro_batch is not None and micro_batch < 1:
             raise ValueError(f"micro_batch must be at least 1 sample, got {micro_batch}")
+        super().__init__()
         self.backbone = backbone
         self.method = method
         self.micro_batch = micro_batch
         self.passes = passes or Alone(backbone)
+        self.party = party or Party()
         self.learns = method.learns
         self.source: Tensors = method.source_params(backbone) if self.learns else {}
-        self._lock = threading.RLock()
-        self._beginnings = Beginnings(backbone, self.source, self._attempt)
+        self.guard = chosen(method.guarded if guard is None else guard)
+        self._attempt = partial(
+            Attempt, backbone, method, self.passes, self.source, micro_batch
+        )  # knows nothing of the adapter, so that this one's memory is freed with it
+        self._beginnings = self._new_beginnings()
         with torch.inference_mode(False):
             self.state = self._beginnings.at_the_source(
                 seed, Window(window), Pace(adapt_every, budget)
@@ -77,41 +92,50 @@ class Adapter(StateView):
 
     # ---------------------------------------------------------------- predicting
 
-    def __call__(self, inputs: Tensor) -> Tensor:
+    def __call__(self, inputs: Given) -> Tensor:
         """Logits of a batch, shape (batch, classes); learn from it where the method learns."""
-        with self._lock, torch.inference_mode(False):
-            inputs = self._admit(inputs)
-            begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
-            with self._clean(begun):
-                state, logits = self._step(begun, inputs)
-            self.state = state
-            return logits
+        with self.lock, torch.inference_mode(False):
+            with self.party.agreeing("a call", self.state):
+                inputs, own = self._admit(inputs)
+                begun = self._beginnings.begun(self.state, sample_of(inputs))
+                with self._clean(begun):
+                    state, logits = self._step(begun, inputs)
+            self.commit(state)
+            return logits[own]
 
-    def predict(self, inputs: Tensor) -> Tensor:
+    def predict(self, inputs: Given) -> Tensor:
         """The logits that a call would return now, learning nothing and changing nothing."""
-        with self._lock, torch.inference_mode(False), torch.no_grad():
-            inputs = self._admit(inputs)
-            begun = self._beginnings.begun(self.state, tuple(inputs.shape[1:]))
-            attempt = self._attempt(begun, self._beginnings.latest)
-            with self._clean(begun):
-                refused, _ = begun.shown.judge(inputs)
-                if refused is None:
-                    return attempt.soundly(inputs, foresee=True)
-                honest = inputs[~refused]
-                logits = [attempt.soundly(honest, foresee=True)] if len(honest) else []
-                return merged(refused, logits, attempt.by_the_source(inputs[refused]))
+        with self.lock, torch.inference_mode(False), torch.no_grad():
+            with self.party.agreeing("a prediction", self.state):
+                inputs, own = self._admit(inputs)
+                begun = self._beginnings.begun(self.state, sample_of(inputs))
+                with self._clean(begun):
+                    logits = self._foreseen(begun, inputs)
+            return logits[own]
+
+    def _foreseen(self, begun: StreamState, inputs: Tensor) -> Tensor:
+        attempt = self._attempt(begun, self._beginnings.latest)
+        refused, _ = begun.shown.judge(inputs)
+        if refused is None:
+            return self._honestly(begun, inputs)
+        honest = inputs[~refused]
+        logits = [self._honestly(begun, honest)] if len(honest) else []
+        return merged(refused, logits, attempt.by_the_source(inputs[refused]))
 
     def begin(self, sample_shape: tuple[int, ...]) -> None:
         """Prepare for samples of this shape, as the first batch would."""
-        with self._lock, torch.inference_mode(False):
+        with self.lock, torch.inference_mode(False):
             known = self.state.sample_shape
             if known not in (None, tuple(sample_shape)):
                 raise ValueError(f"this stream has samples of shape {known}, got {sample_shape}")
-            self.state = self._beginnings.begun(self.state, tuple(sample_shape))
+            with self.party.agreeing(f"a beginning with {sample_shape}", self.state):
+                begun = self._beginnings.begun(self.state, tuple(sample_shape))
+            self.state = begun
 
-    def _admit(self, inputs: Tensor) -> Tensor:
-        input_rules.check(inputs, self.backbone, self.state.sample_shape)
-        return inputs.clone() if inputs.is_inference() else inputs.detach()
+    def _admit(self, inputs: Given) -> Batch:
+        stream = self.backbone, self.method, self.state
+        empty = self.party.takes_empty_batches
+        return self.party.joined(input_rules.admitted(inputs, *stream, empty=empty))
 
     @contextmanager
     def _clean(self, begun: StreamState) -> Iterator[None]:
@@ -126,7 +150,7 @@ class Adapter(StateView):
     def _step(self, state: StreamState, inputs: Tensor) -> tuple[StreamState, Tensor]:
         """The state after a batch, and its logits. Samples out of range are left out."""
         refused, shown = state.shown.judge(inputs)
-        state, logits = self._learned(state, inputs if refused is None else inputs[~refused])
+        state, logits = self._guarded(state, inputs if refused is None else inputs[~refused])
         if refused is not None:
             attempt = self._attempt(state, self._beginnings.latest)
             logits = [merged(refused, logits, attempt.by_the_source(inputs[refused]))]
@@ -136,8 +160,24 @@ class Adapter(StateView):
         state.shown = shown
         return state, torch.cat(logits)
 
+    def _guarded(self, state: StreamState, inputs: Tensor) -> tuple[StreamState, list[Tensor]]:
+        """The same for honest samples, under guard where there is one."""
+        if self.guard is None or not len(inputs):
+            return self._learned(state, inputs)
+        state, logits = self._watch(self.guard).step(state, inputs)
+        return state, [logits]
+
+    def _honestly(self, begun: StreamState, inputs: Tensor) -> Tensor:
+        """What a call would return for honest samples."""
+        if self.guard is not None:
+            return self._watch(self.guard).foresee(begun, inputs)
+        return self._attempt(begun, self._beginnings.latest).soundly(inputs, foresee=True)
+
+    def _watch(self, guard: Guard) -> Watch:
+        return Watch(guard, partial(self._attempt, first=self._beginnings.latest), self._learned)
+
     def _learned(self, state: StreamState, inputs: Tensor) -> tuple[StreamState, list[Tensor]]:
-        """The same for honest samples, cut where a window fills up, however they are batched."""
+        """Learn from samples, cut where a window fills up, however they are batched."""
         logits: list[Tensor] = []
         while len(inputs):
             room = state.window.room if self.learns else None
@@ -146,53 +186,58 @@ class Adapter(StateView):
             state, inputs = attempt.state, inputs[len(logits[-1]) :]
         return state, logits
 
-    def _attempt(self, origin: StreamState, first: StreamState | None = None) -> Attempt:
-        fixed = self.backbone, self.method, self.passes, self.source, self.micro_batch
-        return Attempt(*fixed, origin, first)
-
     # ---------------------------------------------------------------- stopping and going on
 
     def reset(self) -> None:
         """Forget the stream: source weights, first memory, first random state."""
-        with self._lock, torch.inference_mode(False):
-            self.state = self._beginnings.again(self.state)
+        with self.lock, torch.inference_mode(False):
+            with self.party.agreeing("a reset", self.state):
+                fresh = self._beginnings.again(self.state)
+            self.state = fresh
 
     def clone(self) -> Adapter:
         """An independent stream on the same backbone, which goes on from here by itself."""
-        with self._lock, torch.inference_mode(False):
-            twin = copy.copy(self)
-            twin._lock = threading.RLock()
+        with self.lock, torch.inference_mode(False):
+            twin = object.__new__(type(self))
+            vars(twin).update(vars(self))
+            Observed.__init__(twin, self.history)
             twin.state = self.state.clone()
-            twin._beginnings = Beginnings(
-                self.backbone, self.source, twin._attempt, self._beginnings.latest
-            )
+            twin._beginnings = twin._new_beginnings(self._beginnings.latest)
             return twin
+
+    def _new_beginnings(self, latest: StreamState | None = None) -> Beginnings:
+        guarded = self.guard is not None
+        return Beginnings(self.backbone, self.source, self._attempt, latest, guarded)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Adapter:
         return self.clone()
 
     def state_dict(self) -> dict[str, Any]:
         """All that decides the next predictions, bit for bit, as copies."""
-        with self._lock, torch.inference_mode(False):
+        with self.lock, torch.inference_mode(False):
             return captured.capture(self.identity, self.state)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where ``state`` was taken; refused, whole, when anything about it is wrong."""
-        with self._lock, torch.inference_mode(False):
-            captured.refuse_strangers(self.identity, state)
-            seed, shape = captured.seed_and_shape(state)
-            if shape is None:
-                first = self._beginnings.at_the_source(seed, self.state.window, self.state.pace)
-            else:
-                first = self._beginnings.like(self.state, shape, seed)
-            self.state = captured.restored(
-                state, first, self.method, self.backbone.num_classes or 0
-            )
+        with self.lock, torch.inference_mode(False):
+            with self.party.agreeing("a load"):
+                restored = self._restored(state)
+            self.state = restored
+
+    def _restored(self, state: dict[str, Any]) -> StreamState:
+        captured.refuse_strangers(self.identity, state)
+        seed, sample = captured.seed_and_sample(state)
+        if sample is None:
+            first = self._beginnings.at_the_source(seed, self.state.window, self.state.pace)
+        else:
+            first = self._beginnings.like(self.state, sample, seed)
+        return captured.restored(state, first, self.method, self.backbone.num_classes or 0)
 
     @property
     def identity(self) -> dict[str, str]:
         """What must be the same for a saved state to fit."""
-        return captured.identity(self.backbone, self.method, self.state, self.micro_batch)
+        fixed = self.backbone, self.method, self.state, self.micro_batch, self.guard
+        return captured.identity(*fixed)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a safetensors file, whole or not at all, and a manifest beside it."""
@@ -201,23 +246,3 @@ class Adapter(StateView):
     def load(self, path: str | os.PathLike[str]) -> None:
         """Go on where ``save`` stopped."""
         self.load_state_dict(saved.read(path, self.backbone.device))
-
-    @property
-    def beliefs(self) -> dict[str, dict[str, float]]:
-        """What the method's components believe of the stream, by component: a temperature, how
-        correlated classes seem, and the like; empty before the first batch."""
-        with self._lock:
-            memory = self.state.memory
-            reports = {
-                c.name: dict(c.report(memory[c.name])) for c in self.method.components if memory
-            }
-            return {name: report for name, report in reports.items() if report}
-
-    @property
-    def optimizer(self) -> torch.optim.Optimizer | None:
-        """An optimiser of the present parameters that has their moments; None before the first
-        batch, or where nothing is learned."""
-        state = self.state
-        if not self.learns or state.sample_shape is None:
-            return None
-        return self.method.optimizer.bound(state.trained(), state.moments, state.sample_shape)

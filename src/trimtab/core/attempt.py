@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 from torch import Tensor
 
+from trimtab.augment.normalization import in_force
 from trimtab.core import component as roles
 from trimtab.core import layout, pace
-from trimtab.core.backbone import Backbone, Prediction, SeparatePredictions, Tensors, joined
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.finite import NotFiniteError, all_finite, is_finite, without_nonsense
 from trimtab.core.norm import SOURCE, NormPolicy
-from trimtab.core.passes import Passes
+from trimtab.core.passes import Alone, Passes
+from trimtab.core.prediction import Prediction, SeparatePredictions, joined
 from trimtab.core.state import StreamState
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ class Attempt:
         origin: The state to start from; it stays as it is.
         first: The state that a reset returns to; None while the stream has not begun.
         learning: Whether this batch is there to learn from.
+        follows_stream: Whether the batch is too small for statistics of its own.
+        update_share: Factor on the learning rate, by how many samples there are to learn from.
     """
 
     backbone: Backbone
@@ -51,6 +55,8 @@ class Attempt:
     origin: StreamState
     first: StreamState | None = None
     learning: bool = False
+    follows_stream: bool = False
+    update_share: float = 1.0
     loss_scale: float = 1.0
     state: StreamState = field(init=False)
     _drafted: dict[int, Tensor] = field(init=False)
@@ -89,7 +95,8 @@ class Attempt:
         """What the learner makes of a batch; the source's logits where that is not finite."""
         learner = self.learner
         try:
-            logits = (learner.foresee if foresee else learner.advance)(self, inputs)
+            with in_force(self.backbone.normalization):
+                logits = (learner.foresee if foresee else learner.advance)(self, inputs)
             if all_finite(self._changed_memory()):
                 return logits
         except NotFiniteError:
@@ -114,9 +121,9 @@ class Attempt:
     def reset(self) -> None:
         """Forget the stream: back to where it began."""
         assert self.first is not None  # only a stream that has begun is reset on its way
-        counters = self.state.counters
+        counters, number = self.state.counters, self.state.learned_through
         self.state = self.first.clone()
-        self.state.counters = counters
+        self.state.counters, self.state.learned_through = counters, number
         counters.resets += 1
 
     def back_to_source(self) -> None:
@@ -145,7 +152,8 @@ class Attempt:
         params = self.state.params if params is None else params
         # Trained parameters of half-precision models are kept in float32: small steps would be
         # lost in their rounding.
-        cast = {name: p.to(self.backbone.dtype) for name, p in params.items()}
+        dtype = self.backbone.dtype
+        cast = {name: p if p.dtype == dtype else p.to(dtype) for name, p in params.items()}
         stored = self.state.statistics if statistics is None else statistics
         moved = stored
         if policy.keep_weight:
@@ -164,8 +172,8 @@ class Attempt:
         self, inputs: Tensor, params: Tensors | None, policy: NormPolicy
     ) -> Prediction:
         """A pass over all samples, one by one where that costs no more than all at once."""
-        alone = self.backbone.prefers_single_samples and layout.suits_single_samples(inputs)
-        if not alone or len(inputs) == 1:
+        alone = isinstance(self.passes, Alone) and self.backbone.prefers_single_samples
+        if not alone or not layout.suits_single_samples(inputs) or len(inputs) == 1:
             return self.forward(inputs, params, policy)
         parts = [self.forward(one, params, policy) for one in inputs.split(1)]
         return SeparatePredictions.of(parts)
@@ -181,7 +189,7 @@ class Attempt:
         self.passes.backward(loss * self.loss_scale)
 
     def is_micro_batched(self, inputs: Tensor) -> bool:
-        """Whether gradients of so many samples do not fit into memory at once."""
+        """Whether gradients of all samples do not fit into memory at once."""
         return self.micro_batch is not None and len(inputs) > self.micro_batch
 
     # ---------------------------------------------------------------- what components look at

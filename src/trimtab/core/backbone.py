@@ -1,19 +1,22 @@
-"""One frozen model that any number of streams call with parameters of their own."""
+"""The frozen source model, which any number of streams call with parameters of their own."""
 
-import copy
-import hashlib
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from trimtab.core import layout, norm
+from trimtab.augment.normalization import normalization_of
+from trimtab.core import layout, norm, outputs, rows
+from trimtab.core.fingerprint import Fingerprint, fingerprint_of
 from trimtab.core.norm import SOURCE, NormPolicy
+from trimtab.core.outputs import Output
+from trimtab.core.prediction import Prediction
+from trimtab.core.structured import Structured
+from trimtab.core.unwrapping import Watcher, second_tree, unwrapped
 
 Tensors = dict[str, Tensor]
 ParameterFilter = Callable[[nn.Module, str], bool]
@@ -47,92 +50,64 @@ def everywhere(layer: nn.Module, parameter: str) -> bool:
     return True
 
 
-class Prediction(NamedTuple):
-    """Logits (batch, classes) and the classifier's input (batch, features), where it is known."""
-
-    logits: Tensor
-    features: Tensor | None
-
-    def rows(self, chosen: Tensor | slice) -> "Prediction":
-        """The chosen samples only."""
-        features = None if self.features is None else self.features[chosen]
-        return Prediction(self.logits[chosen], features)
-
-    def detach(self) -> "Prediction":
-        """The same numbers without their graph."""
-        features = None if self.features is None else self.features.detach()
-        return Prediction(self.logits.detach(), features)
-
-
-class SeparatePredictions(Prediction):
-    """One prediction of samples that passed the network one by one, each with its own graph."""
-
-    parts: list[Prediction]
-
-    @classmethod
-    def of(cls, parts: list[Prediction]) -> "SeparatePredictions":
-        """The predictions of single samples as one."""
-        both = cls(*joined(parts))
-        both.parts = parts
-        return both
-
-    def rows(self, chosen: Tensor | slice) -> Prediction:
-        """The chosen samples only; no gradient goes through the network for the others."""
-        if isinstance(chosen, slice) or chosen.dtype == torch.bool or not len(chosen):
-            return super().rows(chosen)
-        return joined([self.parts[row] for row in chosen.tolist()])
-
-
-def joined(parts: list[Prediction]) -> Prediction:
-    """One prediction of all samples; features only where every part has them."""
-    logits = torch.cat([part.logits for part in parts])
-    features = [part.features for part in parts if part.features is not None]
-    return Prediction(logits, torch.cat(features) if len(features) == len(parts) else None)
-
-
-@dataclass(frozen=True)
-class Fingerprint:
-    """What tells backbones apart: class, names and shapes of tensors, values of tensors."""
-
-    model: str
-    layout: str
-    values: str
-
-    def words(self) -> dict[str, str]:
-        """By what a reader of a saved state calls them."""
-        return {f"backbone's {name}": value for name, value in asdict(self).items()}
-
-
 class Backbone:
     """A classifier whose own weights stay the source weights for ever.
 
     Works on a second tree of modules over the same tensors, so the model that was handed in is
     never changed; its values are shared, not copied, so it must not be trained in place while
-    streams run. A model from ``torch.compile`` is used through its original module.
+    streams run. A model in ``torch.compile``, DDP or DataParallel is used without these.
 
     Args:
-        model: Maps a batch of inputs to logits of shape (batch, classes), or to an object whose
-            ``logits`` they are.
+        model: Maps a batch of inputs to logits of shape (batch, classes).
         num_classes: Checked against the logits; found from the first batch when not given.
         classifier: Name of the module whose input are the features; by default the last linear
             layer to run.
+        normalization: How inputs come to be what the model takes: ``(mean, std)``, a name such as
+            ``"imagenet"``, or ``"model"`` for what the model's own configuration says.
+            Augmentations then see pixels in [0, 1]. None: inputs lie in [0, 1].
+        output: Where logits are in what the model returns: a name, a place, a function, or
+            ``"probabilities"`` to take the logarithm of those. None finds them.
     """
 
     def __init__(
-        self, model: nn.Module, num_classes: int | None = None, classifier: str | None = None
+        self,
+        model: nn.Module,
+        num_classes: int | None = None,
+        classifier: str | None = None,
+        *,
+        normalization: Any = None,
+        output: Output = None,
     ) -> None:
-        original = getattr(model, "_orig_mod", model)
-        self.model = _second_tree(original)
+        original = unwrapped(model)
+        self.normalization = normalization_of(normalization, original)
+        self.output = output
+        self.model = second_tree(original)
+        self.reached: set[frozenset[str]] = set()
+        """Sets of parameters that gradients are known to reach."""
         self._batch_norms = norm.install(self.model)
+        self._row_layers = rows.install(self.model.named_modules())
         self._lock = threading.RLock()
         self._modules = dict(self.model.named_modules())
         self._features: list[Tensor] = []
+        self._taken: dict[torch.Size, bool] = {}
         self._classifier: str | None = None
         self._hook: torch.utils.hooks.RemovableHandle | None = None
         self._channels_last: bool | None = None  # None until the first sample has decided
         self.num_classes = num_classes
+        self.probed: dict[object, Prediction] = {}  # by the shape or form of a blank sample
         if classifier is not None:
             self._watch(classifier)
+
+    def __repr__(self) -> str:
+        classes = f"{self.num_classes or 'unknown'} classes"
+        size = sum(parameter.numel() for parameter in self.model.parameters())
+        return f"<Backbone: {type(self.model).__name__}, {size:,} parameters, {classes}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise TypeError(
+            "a Backbone can be neither pickled nor copied: streams share it; send the model and "
+            "make trimtab.Backbone(model) there"
+        )
 
     @property
     def has_batch_norm(self) -> bool:
@@ -194,20 +169,58 @@ class Backbone:
         if policy.keep_weight and statistics is None:
             raise ValueError("a policy that keeps statistics needs statistics to keep them in")
         own = {**(params or {}), **(statistics or {})}
-        inputs = layout.channels_last(inputs) if self._channels_last else inputs
         with self._lock:
-            self._features.clear()
             for layer in self._batch_norms:
                 layer.policy = policy
             try:
-                output = functional_call(self.model, own, (inputs,))
-                features = self._features[-1] if self._features else None
+                return self._run(inputs, own)
             finally:
-                self._features.clear()
                 for layer in self._batch_norms:
                     layer.policy = SOURCE
-        logits: Tensor = getattr(output, "logits", output)
+
+    def jointly(self, inputs: Tensor, stacked: Tensors, streams: rows.Rows) -> Prediction:
+        """Predict samples of several streams, each under its own parameters and statistics.
+
+        Args:
+            stacked: The streams' parameters, by names that are in ``row_names``: a row for each.
+            streams: Whose the samples are. What its policies keep changes its statistics in place.
+        """
+        with self._lock:
+            for layer in self._row_layers:
+                layer.rows = streams
+            try:
+                return self._run(inputs, stacked)
+            finally:
+                for layer in self._row_layers:
+                    layer.rows = None
+
+    def _run(self, inputs: Tensor, own: Tensors) -> Prediction:
+        arguments: tuple[tuple[Tensor, ...], Tensors] = (inputs,), {}
+        if isinstance(inputs, Structured):
+            arguments = inputs.arguments()
+        elif self._channels_last:
+            arguments = (layout.channels_last(inputs),), {}
+        self._features.clear()
+        try:
+            output = functional_call(self.model, own, *arguments)
+            features = self._features[-1] if self._features else None
+        finally:
+            self._features.clear()
+        logits = outputs.logits_of(output, self.output)
         return Prediction(logits, None if features is None else features.flatten(1))
+
+    @cached_property
+    def row_names(self) -> frozenset[str]:
+        """Parameters of which each stream can have a row of its own, by their full name."""
+        return frozenset(
+            layer.full_name(name)
+            for layer in self._row_layers
+            for name, _ in layer.named_parameters(recurse=False)
+        )
+
+    def source_of(self, name: str) -> Tensor:
+        """The source value of a parameter, by its full name."""
+        return self.model.get_parameter(name).detach()
 
     def probe(self, inputs: Tensor) -> Prediction:
         """Predict one sample to learn the number of classes and where the classifier is."""
@@ -217,29 +230,36 @@ class Backbone:
             self._find_classifier(inputs[:1])
         with torch.no_grad():
             prediction = self(inputs[:1])
-        shape = tuple(prediction.logits.shape)
-        if len(shape) != 2:
-            raise ValueError(f"the model must return logits of shape (batch, classes), got {shape}")
-        if self.num_classes not in (None, shape[1]):
-            raise ValueError(f"num_classes is {self.num_classes}, but the model has {shape[1]}")
-        self.num_classes = shape[1]
+            noise = outputs.noise_like(inputs[:1])
+            outputs.check(prediction.logits, lambda: self(noise).logits, self.model, self.output)
+        classes = prediction.logits.shape[1]
+        if self.num_classes not in (None, classes):
+            raise ValueError(f"num_classes is {self.num_classes}, but the model has {classes}")
+        self.num_classes = classes
         return prediction
 
     def _choose_layout(self, inputs: Tensor) -> None:
         """Channels last where that is faster and the network lets it be."""
         self._channels_last = layout.prefers_channels_last(self.model, self.device)
-        if self._channels_last and not self._takes(inputs):
+        if self._channels_last and not self.takes(inputs):
             self._channels_last = False  # it flattens with view(), say
-            if not self._takes(inputs):
+            if not self.takes(inputs):
                 self._channels_last = None  # a sample of a wrong shape says nothing about layouts
 
-    def _takes(self, inputs: Tensor) -> bool:
+    def takes(self, inputs: Tensor) -> bool:
+        """Whether the network predicts inputs of this shape."""
         try:
             with torch.no_grad():
                 self(inputs)
-        except RuntimeError:
+        except (RuntimeError, ValueError, IndexError, TypeError):
             return False
         return True
+
+    def takes_shape(self, inputs: Tensor) -> bool:
+        """The same, asked once for each shape."""
+        if inputs.shape not in self._taken:
+            self._taken[inputs.shape] = self.takes(inputs)
+        return self._taken[inputs.shape]
 
     def _find_classifier(self, inputs: Tensor) -> None:
         """Watch the last linear layer to run, whatever the architecture calls it."""
@@ -267,34 +287,10 @@ class Backbone:
             known = ", ".join(path for path in self._modules if path)
             raise ValueError(f"no module is called {classifier!r}; the model has: {known}")
         self._classifier = classifier
-        self._hook = self._modules[classifier].register_forward_pre_hook(
-            lambda _, args: self._features.append(args[0])
-        )
+        watched = self._modules[classifier]
+        self._hook = watched.register_forward_pre_hook(Watcher(self._features))
 
     @cached_property
     def fingerprint(self) -> Fingerprint:
         """Identifies the source model in saved states."""
-        layout, values = hashlib.sha256(), hashlib.sha256()
-        for name, tensor in self.model.state_dict().items():
-            layout.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
-            raw = tensor.detach().cpu().contiguous().flatten().view(torch.uint8)
-            values.update(raw.numpy())
-        kind = type(self.model)
-        return Fingerprint(kind.__qualname__, layout.hexdigest()[:16], values.hexdigest()[:16])
-
-
-def _second_tree(model: nn.Module) -> nn.Module:
-    """New modules over the same values, frozen and in evaluation mode.
-
-    ``copy.deepcopy`` takes what its memo already knows: each tensor is known by a detached twin
-    that shares its storage, so tied weights stay tied and nothing is copied.
-    """
-    memo: dict[int, object] = {}
-    for module in model.modules():
-        for tensor in (*vars(module).values(), *module._buffers.values()):
-            if isinstance(tensor, Tensor):
-                memo[id(tensor)] = tensor.detach()
-        for parameter in module._parameters.values():
-            if parameter is not None:
-                memo[id(parameter)] = nn.Parameter(parameter.detach(), requires_grad=False)
-    return copy.deepcopy(model, memo).eval()
+        return fingerprint_of(self.model)

@@ -6,22 +6,31 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import torch
+from torch import Tensor
 
+from trimtab.augment.normalization import in_force
 from trimtab.core import component as roles
+from trimtab.core import reach
 from trimtab.core.attempt import Attempt, full
 from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.guard import new_evidence
 from trimtab.core.pace import Pace
 from trimtab.core.state import StreamState
+from trimtab.core.structured import Form, Structured
 from trimtab.core.window import Window
 
 if TYPE_CHECKING:
-    from trimtab.core.backbone import Prediction
+    from trimtab.core.prediction import Prediction
 
 MOST_VALUES = 2**26
 """Of one sample. A larger one is a mistake, or a file that asks for all of the memory."""
+
+
+Sample = tuple[int, ...] | Form
+"""What one sample looks like: its shape, or the form of a structured one."""
 
 
 class Beginnings:
@@ -31,6 +40,7 @@ class Beginnings:
 
     Args:
         attempt: Makes an attempt from a state.
+        guarded: Whether a guard remembers things along the stream.
     """
 
     def __init__(
@@ -39,58 +49,91 @@ class Beginnings:
         source: Tensors,
         attempt: Callable[[StreamState], Attempt],
         latest: StreamState | None = None,
+        guarded: bool = False,
     ) -> None:
         self.backbone = backbone
         self.source = source
         self.latest = latest
+        self.guarded = guarded
         self._attempt = attempt
 
     def at_the_source(self, seed: int, window: Window, pace: Pace) -> StreamState:
         """The state of a stream that has seen nothing, not even the shape of its samples."""
         return StreamState(
             seed=seed,
-            params={name: full(value) for name, value in self.source.items()},
+            params=trainable_copies(self.source),
             statistics=dict(self.backbone.statistics),
             generator=torch.Generator().manual_seed(seed),
             window=Window(window.size),
             pace=pace.afresh(),
-        ).clone()
+            guard=new_evidence() if self.guarded else {},
+        )
 
-    def like(self, state: StreamState, sample_shape: tuple[int, ...], seed: int) -> StreamState:
-        """How a stream of this shape and seed begins, with the window and pace of ``state``."""
+    def like(self, state: StreamState, sample: Sample, seed: int) -> StreamState:
+        """How a stream of such samples and seed begins, with the window and pace of ``state``."""
         known = self.latest
-        if known is None or (known.sample_shape, known.seed) != (sample_shape, seed):
+        wanted = (*_shape_and_form(sample), seed)
+        if known is None or (known.sample_shape, known.form, known.seed) != wanted:
             source = self.at_the_source(seed, state.window, state.pace)
-            known = begin(self._attempt(source), sample_shape)
+            known = begin(self._attempt(source), sample)
             known.forget_gradients()
+            known.params = self._kept(known.params, source.params)
             self.latest = known
         return known
 
-    def begun(self, state: StreamState, sample_shape: tuple[int, ...]) -> StreamState:
+    def _kept(self, params: Tensors, source: Tensors) -> Tensors:
+        """Parameters to begin with; those of the source take no memory of their own."""
+        return {
+            name: full(self.source[name]).detach().requires_grad_() if p is source[name] else p
+            for name, p in params.items()
+        }
+
+    def begun(self, state: StreamState, sample: Sample) -> StreamState:
         """``state``, begun where it was not yet."""
-        first = self.like(state, sample_shape, state.seed)
+        if state.sample_shape is not None:  # later samples may be of other sizes
+            sample = state.form or state.sample_shape
+        first = self.like(state, sample, state.seed)
         if state.sample_shape is not None:
             return state
-        begun = first.clone()
+        begun = replace(first.draft(), params=trainable_copies(first.params))
         begun.counters = state.counters.plus(first.counters)
+        begun.learned_through = state.learned_through
         return begun
 
     def again(self, state: StreamState) -> StreamState:
-        """The beginning of a stream that has come to ``state``; its counters go on."""
+        """The beginning of a stream that has come to ``state``; its counters and numbers go on."""
         if state.sample_shape is None:
             fresh = self.at_the_source(state.seed, state.window, state.pace)
         else:
-            fresh = self.like(state, state.sample_shape, state.seed).clone()
+            fresh = self.like(state, state.form or state.sample_shape, state.seed).clone()
         fresh.counters = replace(state.counters, resets=state.counters.resets + 1)
+        fresh.learned_through = state.learned_through
         return fresh
 
 
-def begin(attempt: Attempt, sample_shape: tuple[int, ...]) -> StreamState:
-    """The state of a stream whose samples have this shape, before the first one.
+def trainable_copies(params: Tensors) -> Tensors:
+    """Copies of parameters, at least float32, that gradients can flow to."""
+    return {name: full(p).detach().clone().requires_grad_() for name, p in params.items()}
+
+
+def sample_of(inputs: Tensor) -> Sample:
+    """What a sample of this batch looks like."""
+    return inputs.form if isinstance(inputs, Structured) else tuple(inputs.shape[1:])
+
+
+def _shape_and_form(sample: Sample) -> tuple[tuple[int, ...], Form | None]:
+    return (sample.shapes[0], sample) if isinstance(sample, Form) else (sample, None)
+
+
+def begin(attempt: Attempt, sample: Sample) -> StreamState:
+    """The state of a stream whose samples look like this, before the first one.
 
     Its counters say what beginning has cost.
     """
-    found = _probe(attempt.backbone, sample_shape)
+    sample_shape, form = _shape_and_form(sample)
+    blank = _blank(attempt.backbone, sample)
+    found = _probe(attempt.backbone, blank)
+    reach.check(attempt.backbone, attempt.source, blank)
     start = roles.Start(
         backbone=attempt.backbone,
         source=attempt.source,
@@ -102,20 +145,31 @@ def begin(attempt: Attempt, sample_shape: tuple[int, ...]) -> StreamState:
         backward=attempt.passes.backward,
         generator=attempt.state.generator,
     )
-    memory = {c.name: c.new_memory(start) for c in attempt.method.components}
-    attempt.state.memory = memory | attempt.learner.own_memory(start)
-    attempt.state.sample_shape = sample_shape
-    attempt.learner.warm_up(attempt)
+    with in_force(attempt.backbone.normalization):
+        memory = {c.name: c.new_memory(start) for c in attempt.method.components}
+        attempt.state.memory = memory | attempt.learner.own_memory(start)
+        attempt.state.sample_shape, attempt.state.form = sample_shape, form
+        attempt.learner.warm_up(attempt)
     return attempt.state
 
 
-def _probe(backbone: Backbone, sample_shape: tuple[int, ...]) -> Prediction:
-    if math.prod(sample_shape) > MOST_VALUES:
-        raise ValueError(
-            f"a sample may have {MOST_VALUES} values at most, got shape {sample_shape}; resize it"
-        )
-    blank = torch.zeros(1, *sample_shape, dtype=backbone.dtype, device=backbone.device)
+def _blank(backbone: Backbone, sample: Sample) -> Tensor:
+    """One sample of zeros, (1, ...)."""
+    for shape in sample.shapes if isinstance(sample, Form) else (sample,):
+        if math.prod(shape) > MOST_VALUES:
+            raise ValueError(
+                f"a sample may have {MOST_VALUES} values at most, got shape {shape}; resize it"
+            )
+    if isinstance(sample, Form):
+        return cast(Tensor, sample.blank(backbone.device))
+    return torch.zeros(1, *sample, dtype=backbone.dtype, device=backbone.device)
+
+
+def _probe(backbone: Backbone, blank: Tensor) -> Prediction:
+    sample, shape = sample_of(blank), tuple(blank.shape[1:])
+    if sample in backbone.probed:
+        return backbone.probed[sample]
     try:
-        return backbone.probe(blank)
+        return backbone.probed.setdefault(sample, backbone.probe(blank))
     except (RuntimeError, IndexError, TypeError) as error:
-        raise ValueError(f"the model takes no samples of shape {sample_shape}: {error}") from error
+        raise ValueError(f"the model takes no samples of shape {shape}: {error}") from error

@@ -10,51 +10,89 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from trimtab.core import outputs
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.component import Component
 from trimtab.core.counters import Counters
 from trimtab.core.finite import all_finite
+from trimtab.core.guard import VARYING, Guard
 from trimtab.core.plausible import Shown
 from trimtab.core.state import StreamState, copied
+from trimtab.core.structured import Form
 
 if TYPE_CHECKING:
     from trimtab.core.method import Method
 
-GROUPS = {"params": 1, "statistics": 1, "window": 1, "memory": 2, "optimizer": 2}
+GROUPS = {
+    "params": 1,
+    "statistics": 1,
+    "window": 1,
+    "memory": 2,
+    "optimizer": 2,
+    "guard": 1,
+    "blessed_params": 1,
+    "blessed_statistics": 1,
+    "blessed_memory": 2,
+}
 """Groups of tensors, and how many names lead to one."""
 
-NUMBERS = ("made_by", "seed", "sample_shape", "counters", "pace", "shown")
+NUMBERS = (
+    "made_by",
+    "seed",
+    "sample_shape",
+    "form",
+    "counters",
+    "pace",
+    "shown",
+    "followed_samples",
+    "learned_through",
+)
 """Parts of a captured state that are no tensors."""
 
 
 def identity(
-    backbone: Backbone, method: Method, state: StreamState, micro_batch: int | None
+    backbone: Backbone,
+    method: Method,
+    state: StreamState,
+    micro_batch: int | None,
+    guard: Guard | None,
 ) -> dict[str, str]:
     """What must be the same for a state to fit."""
     return {
         **backbone.fingerprint.words(),
+        "normalization": str(backbone.normalization),
+        "output": outputs.described(backbone.output),
         "method": method.spec,
         "window": str(state.window.size),
         "micro_batch": str(micro_batch),
         "pace": f"adapt_every={state.pace.adapt_every}, budget={state.pace.budget}",
+        "guard": "None" if guard is None else guard.words,
     }
 
 
 def capture(made_by: dict[str, str], state: StreamState) -> dict[str, Any]:
     """All that decides the next predictions, as copies."""
+    blessed = state.blessed
     return {
         "made_by": made_by,
         "seed": state.seed,
         "sample_shape": None if state.sample_shape is None else list(state.sample_shape),
+        "form": None if state.form is None else state.form.state(),
         "counters": asdict(state.counters),
         "pace": state.pace.state(),
         "shown": asdict(state.shown),
+        "followed_samples": state.followed_samples,
+        "learned_through": state.learned_through,
         "generator": state.generator.get_state(),
         "params": _detached(state.params),
         "statistics": _detached(state.statistics),
         "window": _detached(state.window.state()),
         "memory": {name: _detached(memory) for name, memory in state.memory.items()},
         "optimizer": {str(place): _detached(values) for place, values in state.moments.items()},
+        "guard": _detached(state.guard),
+        "blessed_params": _detached(blessed.params) if blessed else {},
+        "blessed_statistics": _detached(blessed.statistics) if blessed else {},
+        "blessed_memory": {n: _detached(m) for n, m in blessed.memory.items()} if blessed else {},
     }
 
 
@@ -77,7 +115,7 @@ def refuse_strangers(here: dict[str, str], state: Mapping[str, Any]) -> None:
             )
 
 
-def seed_and_shape(state: Mapping[str, Any]) -> tuple[int, tuple[int, ...] | None]:
+def seed_and_sample(state: Mapping[str, Any]) -> tuple[int, tuple[int, ...] | Form | None]:
     """What decides how the stream began."""
     seed, shape = state["seed"], state["sample_shape"]
     _expect(_is_count(seed, -(2**63)) and seed < 2**64, "a state's seed must be a number", seed)
@@ -85,7 +123,7 @@ def seed_and_shape(state: Mapping[str, Any]) -> tuple[int, tuple[int, ...] | Non
         return seed, None
     sizes = isinstance(shape, (list, tuple)) and all(_is_count(size, 1) for size in shape)
     _expect(bool(sizes and shape), "a state's sample_shape must be a list of sizes", shape)
-    return seed, tuple(shape)
+    return seed, tuple(shape) if state["form"] is None else Form.of(state["form"])
 
 
 def restored(
@@ -98,13 +136,41 @@ def restored(
     fresh.memory = _memory(state["memory"], first, method, classes)
     fresh.moments = _moments(state["optimizer"], fresh, method)
     fresh.window = first.window.copy()
-    fresh.window.load(_detached(_tensors("window", state["window"])), first.sample_shape)
+    fresh.window.load(
+        _detached(_tensors("window", state["window"])), first.sample_shape, first.form
+    )
     _set_generator(fresh.generator, state["generator"])
     fresh.counters = Counters(**_counts("counters", state["counters"], asdict(Counters())))
     fresh.pace = replace(first.pace)
     fresh.pace.load(_counts("pace", state["pace"], first.pace.state()))
     fresh.shown = _shown(state["shown"])
+    fresh.learned_through = _number(state["learned_through"])
+    fresh.guard = _fitting("guard", state["guard"], first.guard, VARYING)
+    fresh.blessed = _blessed(state, first, method, classes)
+    followed = state["followed_samples"]
+    _expect(_is_count(followed, 0), "followed_samples must be a count", followed)
+    fresh.followed_samples = followed
     return fresh
+
+
+def _blessed(
+    state: Mapping[str, Any], first: StreamState, method: Method, classes: int
+) -> StreamState | None:
+    """The state that a guard goes back to, if one was saved."""
+    names = ("blessed_params", "blessed_statistics", "blessed_memory")
+    if not any(_named(name, state[name]) for name in names):
+        return None
+    blessed = first.clone()
+    blessed.params = _fitting("blessed params", state[names[0]], first.params)
+    blessed.statistics = _fitting("blessed statistics", state[names[1]], first.statistics)
+    blessed.memory = _memory(state[names[2]], first, method, classes)
+    blessed.guard = {}
+    return blessed
+
+
+def _named(what: str, saved: Any) -> Any:
+    _expect(isinstance(saved, Mapping), f"{what} must be a dictionary", type(saved).__name__)
+    return saved
 
 
 def _memory(saved: Any, first: StreamState, method: Method, classes: int) -> dict[str, Tensors]:
@@ -206,6 +272,12 @@ def _shown(saved: Any) -> Shown:
     real = peak is None or (isinstance(peak, (int, float)) and 0 <= peak < inf)
     _expect(real and _is_count(row, 0), "shown must be a peak and a count", dict(saved))
     return Shown(peak, row)
+
+
+def _number(saved: Any) -> int | None:
+    counted = saved is None or _is_count(saved, 0)
+    _expect(counted, "learned_through must be a request's number or None", repr(saved))
+    return None if saved is None else int(saved)
 
 
 def _set_generator(generator: torch.Generator, saved: Any) -> None:

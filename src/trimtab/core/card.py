@@ -1,4 +1,4 @@
-"""What a reader wants to know of a method before using it."""
+"""Method cards: what a reader wants to know of a method before using it."""
 
 from dataclasses import dataclass
 

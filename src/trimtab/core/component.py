@@ -14,8 +14,9 @@ from typing import ClassVar, Protocol
 import torch
 from torch import Tensor
 
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.norm import BATCH, NormPolicy
+from trimtab.core.prediction import Prediction
 
 
 class Forward(Protocol):
@@ -179,6 +180,11 @@ class ParameterRule(Component):
     def after_update(self, params: Tensors, source: Tensors, memory: Tensors) -> None:
         """Edit the stream's parameters in place, after each optimiser step."""
 
+    def resume(self, params: Tensors, memory: Tensors) -> None:
+        """See parameters that somebody else has changed since: a guard that kept part of an
+        update. Rules that remember the latest parameters take these."""
+        return
+
 
 class OutputRule(Component):
     """Edits what the caller gets."""
@@ -193,7 +199,7 @@ class NormRule(Component):
 
     @abstractmethod
     def norm(self, policy: NormPolicy, samples: int, memory: Tensors) -> NormPolicy:
-        """The policy for a batch of so many samples, in place of the method's."""
+        """The policy for a batch of ``samples`` samples, in place of the method's."""
 
 
 class ResetRule(Component):

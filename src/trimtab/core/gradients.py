@@ -1,4 +1,4 @@
-"""From samples to gradients: how much each counts, what it is compared with, what it costs."""
+"""Losses and gradients: how much each sample counts, what it is compared with, what it costs."""
 
 from __future__ import annotations
 

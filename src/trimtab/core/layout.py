@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.conv import _ConvNd
 
-from trimtab.core.optimizer import is_small
+from trimtab.image_size import is_small
 
 FEW_THREADS = 4
 """Threads that one large image keeps busy."""

@@ -1,4 +1,4 @@
-"""What a step does with a method: the loop that most methods share, and where others differ."""
+"""The adaptation step: the loop that most methods share, and where others differ."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import torch
 from torch import Tensor
 
 from trimtab.core import component as roles
-from trimtab.core import gradients
+from trimtab.core import gradients, small_batches
 from trimtab.core.attempt import Attempt
-from trimtab.core.backbone import Prediction, Tensors
+from trimtab.core.backbone import Tensors
 from trimtab.core.finite import NotFiniteError, is_finite
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy, tracking
+from trimtab.core.prediction import Prediction
 from trimtab.core.update import update
 
 if TYPE_CHECKING:
@@ -71,7 +72,12 @@ class Learner:
 
     def predict(self, attempt: Attempt, inputs: Tensor) -> Prediction:
         """The first pass over a batch, under the caller's gradient mode."""
-        return attempt.forward_in_parts(inputs, self.first_norm(attempt, len(inputs)))
+        at_once = min(len(inputs), attempt.micro_batch or len(inputs))
+        small_batches.take_note(attempt, len(inputs), at_once)
+        prediction = attempt.forward_in_parts(inputs, self.first_norm(attempt, at_once))
+        if attempt.follows_stream:
+            attempt.state.followed_samples += len(inputs)
+        return prediction
 
     @torch.no_grad()
     def correct(self, attempt: Attempt, step: roles.Step) -> Tensor:
@@ -91,12 +97,14 @@ class Learner:
     # ---------------------------------------------------------------- norms and further passes
 
     def first_norm(self, attempt: Attempt, samples: int) -> NormPolicy:
-        """The policy of a first pass over so many samples.
+        """The policy of a first pass over ``samples`` samples.
 
-        A window of single samples has no batch to take statistics from, so batch norms follow
-        the stream instead, starting from the source's statistics.
+        A window of single samples has no batch to take statistics from, nor has a small batch, so
+        batch norms follow the stream instead, starting from the source's statistics.
         """
         policy, state = attempt.method.norm, attempt.state
+        if attempt.follows_stream:
+            return small_batches.following(attempt, samples)
         if state.window.size is not None and policy == BATCH:
             policy = tracking(state.window.size, samples)
         if attempt.backbone.has_batch_norm and state.memory:  # none before the stream begins
@@ -105,8 +113,9 @@ class Learner:
         return policy
 
     def further_norm(self, attempt: Attempt, samples: int) -> NormPolicy:
-        """The policy of a further pass over so many of them: statistics do not move twice."""
-        if attempt.state.window.size is not None and attempt.method.norm == BATCH:
+        """The policy of a further pass over ``samples`` samples: statistics do not move twice."""
+        windowed = attempt.state.window.size is not None and attempt.method.norm == BATCH
+        if windowed or attempt.follows_stream:
             return SOURCE
         return replace(self.first_norm(attempt, samples), keep_weight=0.0)
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from torch import Tensor
 
+from trimtab.augment.draw_first import DrawFirst
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import (
     Backbone,
@@ -31,6 +32,8 @@ class Method:
         norm: Which statistics batch norms use.
         trains: Which parameters are trained, where there is something to minimise.
         learner: What a step does with all this; methods with a loop of their own have another.
+        guarded: Whether streams have a guard unless they are told otherwise.
+        name: What people call it; no part of the recipe.
     """
 
     components: tuple[Component, ...] = ()
@@ -38,6 +41,8 @@ class Method:
     trains: ParameterFilter | PositionFilter = in_norm_layers
     optimizer: OptimizerChoice = field(default_factory=OptimizerChoice)
     learner: Learner = field(default_factory=Learner)
+    guarded: bool = False
+    name: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         names = [component.name for component in self.components]
@@ -59,6 +64,14 @@ class Method:
     def learns(self) -> bool:
         """Whether there is something to minimise."""
         return any(isinstance(component, Objective) for component in self.components)
+
+    @property
+    def augments(self) -> bool:
+        """Whether an augmentation of this package, which takes images in [0, 1], is part of it."""
+        parts: list[Any] = [*self.components, self.learner]
+        settings = [getattr(part, setting.name) for part in parts for setting in fields(part)]
+        settings += [objective.shared_view for objective in self.playing(Objective)]
+        return any(isinstance(setting, DrawFirst) for setting in settings)
 
     def source_params(self, backbone: Backbone) -> Tensors:
         """Source values of what this method trains in a backbone."""
@@ -85,7 +98,11 @@ class Method:
 def _described(value: object) -> str:
     """Settings in full; functions and data by their names, which do not change between runs."""
     if is_dataclass(value) and not isinstance(value, type):
-        settings = (f"{f.name}={_described(getattr(value, f.name))}" for f in fields(value))
+        settings = (
+            f"{f.name}={_described(getattr(value, f.name))}"
+            for f in fields(value)
+            if f.name != "name"
+        )
         return f"{type(value).__name__}({', '.join(settings)})"
     if isinstance(value, tuple):
         return f"({', '.join(_described(item) for item in value)})"

@@ -1,4 +1,4 @@
-"""Which statistics a batch norm normalises with, and which layers count as norm layers."""
+"""Batch normalisation statistics: stored, of the batch, or mixed (BN adaptation)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from trimtab.core import rows
 from trimtab.core.ranges import check_shares
 
 
@@ -25,6 +26,8 @@ class NormPolicy:
         mixture: Whether blending counts the distance between both means as variance, as the
             variance of a mixture of two populations does.
         differentiable: Whether gradients flow through the statistics of a blended batch.
+        median: Whether a batch's mean is the median over samples and places, and its variance the
+            mean square around that: a minority of odd samples hardly moves it.
         late_share: How much of both weights holds for the later half of a network's batch norms.
             The first half's statistics tell of the domain, the later half's of the classes too.
     """
@@ -35,6 +38,7 @@ class NormPolicy:
     mixture: bool = False
     differentiable: bool = True
     late_share: float = 1.0
+    median: bool = False
 
     def __post_init__(self) -> None:
         check_shares(self, "batch_weight", "keep_weight", "late_share")
@@ -43,6 +47,23 @@ class NormPolicy:
     def couples_samples(self) -> bool:
         """Whether one sample's output depends on the others in its batch."""
         return self.batch_weight > 0
+
+    # A batch may be more than the samples at hand (trimtab.distributed): only these know it.
+
+    def has_variance(self, x: Tensor) -> bool:
+        """Whether the batch has more than one value per channel."""
+        return x.numel() > x.shape[1]
+
+    def moments(self, x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
+        """Mean and variance of each channel of the batch."""
+        return moments_around_median(x, unbiased) if self.median else moments(x, unbiased)
+
+    def by_batch(self, x: Tensor, eps: float) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """What a layer needs to normalise by the batch alone: its input and constant statistics.
+
+        None leaves both to the layer, which then takes those of its input.
+        """
+        return x, None, None
 
 
 SOURCE = NormPolicy(batch_weight=0.0)
@@ -65,17 +86,51 @@ def tracking(window: int, samples: int) -> NormPolicy:
     return NormPolicy(weight, keep_weight=weight, mixture=True)
 
 
-class _StreamBatchNorm(_BatchNorm):
+class _StreamBatchNorm(rows.RowLayer, _BatchNorm):
     """Mixed into a batch norm's own class, so that what subclasses add to it stays."""
 
     policy: NormPolicy = SOURCE
     late: bool = False
 
     def forward(self, input: Tensor) -> Tensor:  # noqa: A002  (torch's own name)
+        return self._alone(input) if self.rows is None else self._jointly(input, self.rows)
+
+    def _jointly(self, x: Tensor, streams: rows.Rows) -> Tensor:
+        """Normalise each stream's samples by themselves."""
+        own = [self.weight, self.bias]
+        each = [
+            p.unbind() if p is not None and p.dim() > 1 else [p] * len(streams.sizes) for p in own
+        ]
+        parts = []
+        for place, part in enumerate(rows.checked(x, streams).split(streams.sizes)):
+            with self._of_stream(streams, place, each[0][place], each[1][place]):
+                parts.append(self._alone(part))
+        return torch.cat(parts)
+
+    @contextmanager
+    def _of_stream(
+        self, streams: rows.Rows, place: int, weight: Tensor | None, bias: Tensor | None
+    ) -> Iterator[None]:
+        """Be the layer of one of the streams."""
+        params, buffers = dict(self._parameters), dict(self._buffers)
+        self._parameters |= {"weight": weight, "bias": bias}  # type: ignore[dict-item]
+        for name in ("running_mean", "running_var"):
+            statistic = streams.statistics[place].get(self.full_name(name), buffers.get(name))
+            self._buffers[name] = statistic
+        self.policy = streams.policies[place]
+        try:
+            yield
+        finally:
+            self._parameters |= params
+            self._buffers |= buffers
+            self.policy = SOURCE
+
+    def _alone(self, input: Tensor) -> Tensor:  # noqa: A002
         if self.running_mean is None or self.running_var is None:
             # Nothing is stored, so the batch decides; of a single value only the shift is left.
-            return super().forward(input) if _has_variance(input) else self._shift_of(input)
-        if self.policy == SOURCE or not _has_variance(input):
+            seen = self.policy.has_variance(input)
+            return self._by_batch(input) if seen else self._shift_of(input)
+        if self.policy == SOURCE or not self.policy.has_variance(input):
             return super().forward(input)  # a single value a channel says nothing about variance
         return self._obeying(input, self.running_mean, self.running_var)
 
@@ -85,9 +140,8 @@ class _StreamBatchNorm(_BatchNorm):
         batch_weight, keep_weight = share * policy.batch_weight, share * policy.keep_weight
         if batch_weight == 0:
             return super().forward(x)
-        if batch_weight == 1:
-            with self._statistics(None, None):
-                output = super().forward(x)
+        if batch_weight == 1 and not policy.median:
+            output = self._by_batch(x)
         else:
             learns = policy.differentiable and torch.is_grad_enabled()
             with torch.set_grad_enabled(learns):
@@ -99,6 +153,14 @@ class _StreamBatchNorm(_BatchNorm):
             stored_mean.copy_(mean)
             stored_var.copy_(var)
         return output
+
+    def _by_batch(self, x: Tensor) -> Tensor:
+        """Normalise by the batch's statistics alone."""
+        x, mean, var = self.policy.by_batch(x, self.eps)
+        if mean is not None and var is not None and self.weight is not None:
+            mean, var = mean.to(self.weight), var.to(self.weight)
+        with self._statistics(mean, var):
+            return super().forward(x)
 
     def _normalised_by(self, x: Tensor, mean: Tensor, var: Tensor) -> Tensor:
         """Normalise here, where the statistics carry gradients; leave the rest to the layer."""
@@ -130,16 +192,12 @@ class _StreamBatchNorm(_BatchNorm):
             buffers["running_mean"], buffers["running_var"] = stored
 
 
-def _has_variance(x: Tensor) -> bool:
-    return x.numel() > x.shape[1]
-
-
 def _towards_batch(
     mean: Tensor, var: Tensor, x: Tensor, policy: NormPolicy, weight: float
 ) -> tuple[Tensor, Tensor]:
     """Stored statistics moved by ``weight`` towards those of the batch."""
     values = x.to(torch.promote_types(x.dtype, torch.float32))
-    batch_mean, batch_var = _moments(values, policy.unbiased)
+    batch_mean, batch_var = policy.moments(values, policy.unbiased)
     batch_var, batch_mean = batch_var.to(var.dtype), batch_mean.to(mean.dtype)
     blended = var.lerp(batch_var, weight)
     if policy.mixture:
@@ -147,7 +205,7 @@ def _towards_batch(
     return mean.lerp(batch_mean, weight), blended
 
 
-def _moments(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
+def moments(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
     """Mean and variance of each channel."""
     if torch.is_grad_enabled() or x.dtype not in (torch.float32, torch.float64):
         axes = [axis for axis in range(x.dim()) if axis != 1]
@@ -159,12 +217,20 @@ def _moments(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
     return mean, var * (count / (count - 1)) if unbiased else var
 
 
+def moments_around_median(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
+    """Median of each channel, and the mean square around it."""
+    values = x.transpose(0, 1).flatten(1)
+    middle = values.median(1).values
+    squares = (values - middle[:, None]).square().sum(1)
+    return middle, squares / (values.shape[1] - int(unbiased))
+
+
 @cache
 def _obedient(kind: type[_BatchNorm]) -> type[_StreamBatchNorm]:
     return type(f"Stream{kind.__name__}", (_StreamBatchNorm, kind), {})
 
 
-def _contiguous_where_backward_crashes(layer: nn.Module, args: tuple[Any, ...]) -> Any:
+def contiguous_where_backward_crashes(layer: nn.Module, args: tuple[Any, ...]) -> Any:
     """Give group norm the memory layout whose backward is safe.
 
     torch 2.13 on a CPU segfaults in group norm's backward when the input is channels-last and
@@ -181,13 +247,27 @@ def install(model: nn.Module) -> list[_StreamBatchNorm]:
     obedient: list[_StreamBatchNorm] = []
     for layer in model.modules():
         if isinstance(layer, _BatchNorm):
-            layer.__class__ = _obedient(type(layer))  # type: ignore[arg-type]
+            if not isinstance(layer, _StreamBatchNorm):  # as those of another backbone are
+                layer.__class__ = _obedient(type(layer))  # type: ignore[arg-type]
             obedient.append(layer)  # type: ignore[arg-type]
         elif isinstance(layer, nn.GroupNorm):
-            layer.register_forward_pre_hook(_contiguous_where_backward_crashes)
+            layer.register_forward_pre_hook(contiguous_where_backward_crashes)
     for late in obedient[(len(obedient) + 1) // 2 :]:
         late.late = True
     return obedient
+
+
+def uninstalled(model: nn.Module) -> nn.Module:
+    """The model with batch norms as they were before ``install``, and no hooks of this module."""
+    for layer in model.modules():
+        if isinstance(layer, rows.RowLayer):
+            layer.__class__ = type(layer).__bases__[1]
+            for own in ("policy", "late", "rows", "path"):
+                vars(layer).pop(own, None)
+        hooks = layer._forward_pre_hooks
+        for key in [k for k, hook in hooks.items() if hook is contiguous_where_backward_crashes]:
+            del hooks[key]
+    return model
 
 
 def is_norm_layer(layer: nn.Module) -> bool:

@@ -1,25 +1,24 @@
-"""Which optimiser trains a stream, chosen by the size of its images where nothing else is said."""
+"""Adam or SGD: which optimiser trains a stream, by the size of its images if nothing is said."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
 
+from trimtab.image_size import is_small
+
 Kind = Literal["adam", "sgd"]
 
-SMALL_IMAGE_SIDE = 64
-"""Images of up to this many pixels a side are small: the literature adapts them with Adam."""
 
-
-Moments = dict[int, dict[str, Tensor]]
+Moments = Mapping[int, dict[str, Tensor]]
 """What an optimiser remembers of each tensor, by its place."""
 
 
 @dataclass(frozen=True)
 class OptimizerChoice:
-    """Adam for images of up to 64 px a side, SGD for larger ones, unless a kind is given.
+    """Adam for small images (up to 64 px a side), SGD with Nesterov momentum for larger ones.
 
     Args:
         kind: ``"adam"`` or ``"sgd"``; None decides by the images.
@@ -77,39 +76,60 @@ class OptimizerChoice:
     def slots(self, tensor: Tensor, sample_shape: tuple[int, ...]) -> dict[str, Tensor]:
         """What the optimiser remembers of a tensor, with its shapes and types."""
         blank = torch.zeros_like(tensor, requires_grad=False)
-        if self._kind(sample_shape) == "adam":
+        if self.settings(sample_shape).kind == "adam":
             return {"step": torch.tensor(0.0), "exp_avg": blank, "exp_avg_sq": blank}
         return {"momentum_buffer": blank} if self.momentum else {}
 
-    def _kind(self, sample_shape: tuple[int, ...]) -> Kind:
-        return self.kind or ("adam" if is_small(sample_shape) else "sgd")
+    def settings(self, sample_shape: tuple[int, ...]) -> "Settings":
+        """All that decides a step, for samples of this shape."""
+        small = is_small(sample_shape)
+        kind: Kind = self.kind or ("adam" if small else "sgd")
+        lr = self.sgd_lr if self.small_sgd_lr is None or not small else self.small_sgd_lr
+        lr = self.adam_lr if kind == "adam" else lr
+        return Settings(
+            kind,
+            lr if self.lr is None else self.lr,
+            self.momentum,
+            self.nesterov and self.momentum > 0,
+            self.weight_decay,
+        )
 
     def build(
         self, params: Iterable[Tensor], sample_shape: tuple[int, ...]
     ) -> torch.optim.Optimizer:
         """A fresh optimiser for samples of this shape."""
-        decay = self.weight_decay
-        if self._kind(sample_shape) == "adam":
-            lr = self.adam_lr if self.lr is None else self.lr
-            betas = (self.momentum, 0.999)
-            return torch.optim.Adam(params, lr=lr, betas=betas, weight_decay=decay, foreach=True)
-        default = self.sgd_lr
-        if self.small_sgd_lr is not None and is_small(sample_shape):
-            default = self.small_sgd_lr
+        chosen = self.settings(sample_shape)
+        decay = chosen.weight_decay
+        if chosen.kind == "adam":
+            betas = (chosen.momentum, 0.999)
+            return torch.optim.Adam(
+                params, lr=chosen.lr, betas=betas, weight_decay=decay, foreach=True
+            )
         return torch.optim.SGD(
             params,
-            lr=default if self.lr is None else self.lr,
-            momentum=self.momentum,
-            nesterov=self.nesterov and self.momentum > 0,
+            lr=chosen.lr,
+            momentum=chosen.momentum,
+            nesterov=chosen.nesterov,
             weight_decay=decay,
             foreach=True,
         )
 
 
+@dataclass(frozen=True)
+class Settings:
+    """What an optimiser works with; ``momentum`` is SGD's, or Adam's first beta."""
+
+    kind: Kind
+    lr: float
+    momentum: float
+    nesterov: bool
+    weight_decay: float
+
+
 def _copied(moments: Moments) -> Moments:
     """Copies in few operations, however many tensors there are."""
     names = sorted({name for values in moments.values() for name in values})
-    copies: Moments = {place: {} for place in moments}
+    copies: dict[int, dict[str, Tensor]] = {place: {} for place in moments}
     for name in names:
         places = [place for place, values in moments.items() if name in values]
         for place, copy in zip(places, _together([moments[p][name] for p in places]), strict=True):
@@ -127,8 +147,3 @@ def _together(tensors: list[Tensor]) -> list[Tensor]:
         block = torch.stack([tensors[place] for place in places])
         copies |= dict(zip(places, block.unbind(), strict=True))
     return [copies[place] for place in range(len(tensors))]
-
-
-def is_small(sample_shape: tuple[int, ...]) -> bool:
-    """Whether samples of this shape are small images, or no images at all."""
-    return len(sample_shape) < 3 or max(sample_shape[-2:]) <= SMALL_IMAGE_SIDE

@@ -1,4 +1,4 @@
-"""How often a stream learns: on every k-th batch, or as often as a budget of passes allows."""
+"""Adaptation frequency: learn on every k-th batch, or as often as a budget of passes allows."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ class Pace:
     the first update, which is made on credit.
 
     Args:
-        adapt_every: Learn on every so many batches, beginning with the first.
+        adapt_every: Batches from one update to the next, beginning with the first batch.
         budget: Most passes a sample, on average; a plain forward is 1. None has no limit.
         batches: How many were there to learn from.
         samples: How many came.
@@ -44,7 +44,7 @@ class Pace:
         return Pace(self.adapt_every, self.budget)
 
     def turn(self, samples: int) -> bool:
-        """Whether to learn from so many samples, which are there to learn from now."""
+        """Whether to learn from ``samples`` samples, which are there to learn from now."""
         self.batches += 1
         if (self.batches - 1) % self.adapt_every:
             return False

@@ -1,7 +1,7 @@
-"""The only way from a step to the network: two verbs, forward and backward.
+"""The only way from a step to the network: two verbs, forward and backward, and one to move.
 
-Who makes the passes is exchangeable (alone, together with other streams, over several processes);
-a step never knows.
+Who makes the passes, and the optimiser's steps that follow from them, is exchangeable (alone,
+together with other streams, over several processes); a step never knows.
 """
 
 from typing import Protocol
@@ -9,8 +9,10 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from trimtab.core.backbone import Backbone, Prediction, Tensors
+from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.moves import Move, Moved, move
 from trimtab.core.norm import NormPolicy
+from trimtab.core.prediction import Prediction
 
 
 class Passes(Protocol):
@@ -34,6 +36,9 @@ class Passes(Protocol):
     def backward(self, loss: Tensor) -> None:
         """Add the gradients of a loss, a scalar, to the ``grad`` of the tensors it came from."""
 
+    def move(self, asked: Move) -> Moved | None:
+        """A step of an optimiser along the gradients; None where these are not finite."""
+
 
 class Alone:
     """Passes of one stream, each made as soon as it is asked for."""
@@ -55,3 +60,6 @@ class Alone:
 
     def backward(self, loss: Tensor) -> None:
         loss.backward()
+
+    def move(self, asked: Move) -> Moved | None:
+        return move(asked)

@@ -1,19 +1,21 @@
-"""Which samples an honest stream may contain: those not far outside the range it has shown."""
+"""Outlier rejection: samples far outside the range that the stream has shown."""
 
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from trimtab.core.structured import Structured
+
 FAR = 16.0
-"""A sample whose largest value is so many times the largest one shown so far is refused."""
+"""A sample whose largest value is this many times the largest one shown so far is refused."""
 
 LEAST_PEAK = 1.0
 """Images lie in [0, 1] or further apart: a stream that begins in the dark has shown this much."""
 
 PATIENCE = 32
-"""After so many refused samples in a row, without one honest between, the stream's range is another
-one now, if values are of a size that cameras give."""
+"""After this many refused samples in a row, without one honest between, the stream's range is
+another one now, if values are of a size that cameras give."""
 
 MOST_OF_A_CAMERA = 2.0**16
 """Values of 16 bits, as they come from a sensor."""
@@ -44,6 +46,8 @@ class Shown:
 
         A first batch is judged by the sample in its middle.
         """
+        if isinstance(inputs, Structured):
+            return None, self  # tokens and the like have no range
         low, high = inputs.aminmax()
         largest = max(-low.item(), high.item())
         if self.peak is not None and largest <= self.limit:

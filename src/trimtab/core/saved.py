@@ -21,12 +21,16 @@ from trimtab.version import __version__
 MANIFEST, CHECKSUM = "trimtab", "sha256"
 """Keys of the file's metadata."""
 
-FORMAT = 2
-"""Of the file. Format 1 had no checksum."""
+NAMED = ("memory", "blessed_memory")
+"""Groups that may hold memories without any tensor, so their names are kept too."""
+
+FORMAT = 3
+"""Of the file. Format 1 had no checksum; format 2 no normalisation, followed samples, guard and
+requests' numbers."""
 
 
-def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
-    """Save a captured state; a readable copy of the manifest stands beside it."""
+def write(path: str | os.PathLike[str], state: dict[str, Any], *, readable: bool = True) -> None:
+    """Save a captured state; if ``readable``, a copy of the manifest stands beside it."""
     tensors: Tensors = {"generator": state["generator"]}
     for group, depth in GROUPS.items():
         for name, value in state[group].items():
@@ -39,12 +43,13 @@ def write(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
         "format": FORMAT,
         "saved": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         **{key: state[key] for key in NUMBERS},
-        "memory": list(state["memory"]),
+        **{group: list(state[group]) for group in NAMED},
     }
-    readable = json.dumps(manifest, indent=2)
-    metadata = {MANIFEST: readable, CHECKSUM: checksum(readable, tensors)}
+    text = json.dumps(manifest, indent=2)
+    metadata = {MANIFEST: text, CHECKSUM: checksum(text, tensors)}
     write_whole(path, safetensors.torch.save(tensors, metadata=metadata))
-    write_whole(manifest_path(path), readable.encode())
+    if readable:
+        write_whole(manifest_path(path), text.encode())
 
 
 def manifest_path(path: str | os.PathLike[str]) -> Path:
@@ -100,11 +105,12 @@ def read(path: str | os.PathLike[str], device: torch.device) -> dict[str, Any]:
     if metadata.get(CHECKSUM) != checksum(metadata[MANIFEST], tensors):
         raise ValueError(f"{path} is damaged: its checksum is not that of its contents")
     state: dict[str, Any] = json.loads(metadata[MANIFEST])
-    names = state.pop("memory", None)
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"{path} is damaged: its manifest does not name the memories it holds")
+    memories = {group: state.pop(group, None) for group in NAMED}
+    for names in memories.values():
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"{path} is damaged: its manifest does not name the memories it holds")
     state |= {group: {} for group in GROUPS}
-    state["memory"] = {name: {} for name in names}
+    state |= {group: {name: {} for name in names or ()} for group, names in memories.items()}
     for key, tensor in tensors.items():
         group, *rest = key.split("/", GROUPS.get(key.split("/")[0], 0))
         here = tensor.to(device)

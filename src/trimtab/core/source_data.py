@@ -35,7 +35,7 @@ def unlabelled(source: SourceInputs, sample_shape: tuple[int, ...]) -> Iterator[
 
 
 def labelled(source_data: SourceData, classes: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """One pass over source data of so many classes: inputs and labels."""
+    """One pass over source data of ``classes`` classes: inputs and labels."""
     empty = True
     for batch in source_data:
         empty = False

@@ -1,13 +1,20 @@
-"""Words that describe a composition: ``name + name(option=value) + ...``."""
+"""Specs: the words that describe a composition, ``name + name(option=value) + ...``.
+
+A name is one of a table or ``package.module:attribute``; values are literals, and nothing is ever
+evaluated.
+"""
 
 import ast
 import difflib
-import inspect
-from collections.abc import Callable, Iterable, Mapping
+import io
+import json
+import tokenize
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-Made = TypeVar("Made")
+COLON = "_colon_"
+"""Stands for the colon of ``package.module:attribute`` while Python's own parser reads a spec."""
 
 
 @dataclass(frozen=True)
@@ -19,10 +26,10 @@ class Term:
 
 
 def terms(spec: str) -> list[Term]:
-    """The terms of a spec, from left to right. Values are literals; nothing is evaluated."""
+    """The terms of a spec, from left to right."""
     try:
-        tree = ast.parse(spec.strip(), mode="eval").body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        tree = ast.parse(_with_dots(spec.strip()), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError, tokenize.TokenError):
         raise ValueError(f"a spec reads 'name + name(option=value)', got {spec!r}") from None
     parts: list[ast.expr] = []
     while isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add):
@@ -31,41 +38,40 @@ def terms(spec: str) -> list[Term]:
     return [_term(part, spec) for part in reversed([*parts, tree])]
 
 
-def _term(node: ast.expr, spec: str) -> Term:
-    if isinstance(node, ast.Name):
-        return Term(node.id, {})
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+def single_term(text: str) -> Term:
+    """The one term that ``text`` describes."""
+    first, *more = terms(text)
+    if more:
+        raise ValueError(f"expected one name, or name(option=value), got {text!r}")
+    return first
+
+
+def written(name: str, arguments: Mapping[str, object]) -> str:
+    """The text that ``single_term`` turns into ``name`` and ``arguments``."""
+    if not arguments:
+        return name
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
+
+
+def assignment(text: str) -> tuple[str, Any]:
+    """Name and value of ``name=value``: JSON, a Python literal, or else the text itself."""
+    name, equals, value = text.partition("=")
+    if not (equals and name.strip()):
+        raise ValueError(f"expected NAME=VALUE, got {text!r}")
+    for read in (json.loads, ast.literal_eval):
         try:
-            arguments = {_option(k): ast.literal_eval(k.value) for k in node.keywords}
-        except ValueError:
-            raise ValueError(
-                f"options in a spec are numbers, words in quotes, True, False or None, got "
-                f"{ast.unparse(node)}"
-            ) from None
-        return Term(node.func.id, arguments)
-    raise ValueError(f"a spec reads 'name + name(option=value)', got {spec!r}")
+            return name.strip(), read(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+    return name.strip(), value
 
 
-def _option(keyword: ast.keyword) -> str:
-    if keyword.arg is None:
-        raise ValueError("options are named one by one")
-    return keyword.arg
-
-
-def call_by_name(
-    what: str, table: Mapping[str, Callable[..., Made]], name: str, arguments: Mapping[str, Any]
-) -> Made:
-    """``table[name](**arguments)``, with errors that name what is known."""
-    if name not in table:
-        raise ValueError(unknown(what, name, table))
-    options = inspect.signature(table[name]).parameters
-    for argument in arguments:
-        if argument not in options:
-            raise ValueError(unknown(f"option of {name}", argument, options))
-    needed = [o.name for o in options.values() if o.default is o.empty and o.name not in arguments]
-    if needed:
-        raise ValueError(f"{what} {name!r} needs a value for {', '.join(needed)}")
-    return table[name](**arguments)
+def choice(kind: str, name: str, known: Iterable[str]) -> str:
+    """``name`` itself if it is known; otherwise an error that names the known and the nearest."""
+    names = list(known)
+    if name not in names:
+        raise ValueError(unknown(kind, str(name), names))
+    return name
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
@@ -75,3 +81,51 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
     listed = f"the known ones are {', '.join(names)}" if names else "there are none"
     return f"unknown {what} {name!r}: {listed}{hint}"
+
+
+def _with_dots(spec: str) -> str:
+    """``a.b:c(x=1)`` as ``a.b._colon_.c(x=1)``, which is Python; colons in brackets stay."""
+    if ":" not in spec:
+        return spec
+    lines, depth = spec.splitlines(keepends=True), 0
+    for token in reversed(list(tokenize.generate_tokens(io.StringIO(spec).readline))):
+        depth += (token.string in ")]}") - (token.string in "([{") if token.string else 0
+        if token.string == ":" and depth == 0:
+            row, column = token.start
+            line = lines[row - 1]
+            lines[row - 1] = f"{line[:column]}.{COLON}.{line[column + 1 :]}"
+    return "".join(lines)
+
+
+def _term(node: ast.expr, spec: str) -> Term:
+    called = node.func if isinstance(node, ast.Call) and not node.args else node
+    name = _name(called)
+    if name is None:
+        raise ValueError(f"a spec reads 'name + name(option=value)', got {spec!r}")
+    if not isinstance(node, ast.Call):
+        return Term(name, {})
+    try:
+        return Term(name, {_option(k): ast.literal_eval(k.value) for k in node.keywords})
+    except ValueError:
+        raise ValueError(
+            f"options in a spec are numbers, words in quotes, True, False or None, got {spec!r}"
+        ) from None
+
+
+def _name(node: ast.expr) -> str | None:
+    """A name, or ``package.module:attribute`` where dots are; None for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or parts.count(COLON) != 1:
+        return None
+    return ".".join([node.id, *reversed(parts)]).replace(f".{COLON}.", ":")
+
+
+def _option(keyword: ast.keyword) -> str:
+    if keyword.arg is None:
+        raise ValueError("options are named one by one")
+    return keyword.arg

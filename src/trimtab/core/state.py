@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -11,6 +12,7 @@ from trimtab.core.backbone import Tensors
 from trimtab.core.counters import Counters
 from trimtab.core.pace import Pace
 from trimtab.core.plausible import Shown
+from trimtab.core.structured import Form
 from trimtab.core.window import Window
 
 Memory = dict[str, Tensors]
@@ -29,8 +31,16 @@ class StreamState:
         statistics: Stored means and variances of batch norms, by their full name.
         generator: Decides all that is random from here on.
         shown: The range of values that the stream has shown.
-        sample_shape: Shape of one input; None until the first batch has come.
+        sample_shape: Shape of the first input, by which settings were chosen; None until the first
+            batch has come. Later ones may be of other sizes where the network takes them.
+        form: What a sample looks like where it is not one plain tensor of floats.
+        followed_samples: Samples in small batches, whose statistics batch norms have followed.
         moments: What the optimiser remembers of each trained tensor, by its place.
+        learned_through: Number of the last request that a server's stream has learned from; None
+            where requests have no numbers. It goes with the state, so that a request that is sent
+            again after a crash is learned from once.
+        guard: What a guard remembers of the stream, never written into; nothing without one.
+        blessed: The last state that a guard found well, to go back to; never stepped with itself.
     """
 
     seed: int
@@ -42,8 +52,13 @@ class StreamState:
     shown: Shown = field(default_factory=Shown)
     counters: Counters = field(default_factory=Counters)
     sample_shape: tuple[int, ...] | None = None
+    form: Form | None = None
+    followed_samples: int = 0
     memory: Memory = field(default_factory=dict)
-    moments: dict[int, Tensors] = field(default_factory=dict)
+    moments: Mapping[int, Tensors] = field(default_factory=dict)
+    learned_through: int | None = None
+    guard: Tensors = field(default_factory=dict)
+    blessed: StreamState | None = None
 
     def places(self) -> list[tuple[Tensors, str, Tensor]]:
         """Where the trained tensors are: the stream's parameters, then what components train."""
@@ -70,7 +85,6 @@ class StreamState:
             pace=replace(self.pace),
             counters=replace(self.counters),
             memory={name: copied(memory) for name, memory in self.memory.items()},
-            moments=dict(self.moments),
         )
 
     @torch.no_grad()

@@ -1,14 +1,13 @@
-"""From gradients to new parameters, or to none."""
+"""The optimiser step: from gradients to new parameters, or to none."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
 from trimtab.core import component as roles
-from trimtab.core.finite import all_finite
+from trimtab.core.moves import Move
 
 if TYPE_CHECKING:
     from trimtab.core.attempt import Attempt
@@ -23,38 +22,29 @@ def update(attempt: Attempt, finite: bool = True, *, rate: float = 1.0) -> None:
         rate: Factor on the learning rate.
     """
     state = attempt.state
-    grads = [tensor.grad for tensor in state.trained() if tensor.grad is not None]
-    if not finite or not all_finite(grads):
+    if not finite:
         state.counters.skipped_updates += 1
-    elif grads:
-        for grad in grads if attempt.loss_scale != 1 else []:
-            grad.div_(attempt.loss_scale)
-        _move(attempt, rate)
+    elif any(tensor.grad is not None for tensor in state.trained()):
+        _move(attempt, rate * attempt.update_share)
     state.forget_gradients()
 
 
 def _move(attempt: Attempt, rate: float) -> None:
-    """One step of the optimiser on new tensors; the old ones come back where it overflows."""
+    """One step of the optimiser to new tensors; the old ones stay where it overflows."""
     state = attempt.state
-    before = state.places()
-    for tensors, name, tensor in before:
-        tensors[name] = _ahead(tensor)
     assert state.sample_shape is not None  # a stream that learns has begun
-    choice = attempt.method.optimizer
-    state.moments = choice.step(state.trained(), state.moments, state.sample_shape, rate)
-    if all_finite(state.trained()):
-        for rule in attempt.playing(roles.ParameterRule):
-            rule.after_update(state.params, attempt.source, state.memory[rule.name])
-        state.counters.updates += 1
+    places = state.places()
+    trained = [tensor for _, _, tensor in places]
+    asked = (attempt.method.optimizer, trained, state.moments, state.sample_shape)
+    moved = attempt.passes.move(Move(*asked, rate, attempt.loss_scale))
+    state.forget_gradients()
+    if moved is None or not moved.finite:
+        state.moments = state.moments if moved is None else {}  # what overflowed is not trusted
+        state.counters.skipped_updates += 1
         return
-    for tensors, name, tensor in before:
+    for (tensors, name, _), tensor in zip(places, moved.tensors, strict=True):
         tensors[name] = tensor
-    state.moments = {}  # momentum that overflowed is not to be trusted
-    state.counters.skipped_updates += 1
-
-
-def _ahead(tensor: Tensor) -> Tensor:
-    """A copy that takes over the gradient."""
-    twin = tensor.clone().requires_grad_()
-    twin.grad, tensor.grad = tensor.grad, None
-    return twin
+    state.moments = moved.moments
+    for rule in attempt.playing(roles.ParameterRule):
+        rule.after_update(state.params, attempt.source, state.memory[rule.name])
+    state.counters.updates += 1

@@ -1,11 +1,16 @@
-"""Samples that wait for an update, and the predictions around them."""
+"""Gradient accumulation over small batches: samples that wait for an update (windows)."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from trimtab.core.backbone import Prediction, Tensors, joined
+from trimtab.core.backbone import Tensors
+from trimtab.core.prediction import Prediction, joined
+from trimtab.core.structured import Form, Structured, joined_inputs
+
+WAITING = "waiting_inputs"
 
 
 @dataclass
@@ -62,7 +67,7 @@ class Window:
 
     def release(self) -> tuple[Tensor, Prediction]:
         """All that waits, which then waits no longer."""
-        inputs, prediction = torch.cat(self.inputs), joined(self.predictions)
+        inputs, prediction = joined_inputs(self.inputs), joined(self.predictions)
         self.inputs, self.predictions = [], []
         return inputs, prediction
 
@@ -75,12 +80,15 @@ class Window:
             if prediction is not None and prediction.features is not None:
                 state[f"{name}_features"] = prediction.features
         if self.inputs:
-            state["waiting_inputs"] = torch.cat(self.inputs)
+            state |= _as_tensors(joined_inputs(self.inputs))
             state["waiting_sizes"] = torch.tensor([len(part) for part in self.inputs])
         return state
 
-    def load(self, state: Tensors, sample_shape: tuple[int, ...] | None) -> None:
+    def load(
+        self, state: Tensors, sample_shape: tuple[int, ...] | None, form: Form | None = None
+    ) -> None:
         """Become what ``state`` says; refuse what no window of this size could hold."""
+        state = _with_inputs(state, form)
         self._check(state, sample_shape)
         self.recent = _prediction(state, "recent")
         self.inputs, self.predictions = [], []
@@ -117,6 +125,26 @@ class Window:
 
     def _waiting(self) -> Prediction | None:
         return joined(self.predictions) if self.predictions else None
+
+
+def _as_tensors(inputs: Tensor) -> Tensors:
+    """Inputs by names of a state; those of structured inputs are numbered."""
+    if not isinstance(inputs, Structured):
+        return {WAITING: inputs}
+    return {f"{WAITING}.{place}": tensor for place, tensor in enumerate(inputs.tensors)}
+
+
+def _with_inputs(state: Tensors, form: Form | None) -> Tensors:
+    """A state whose numbered inputs are one structured batch again."""
+    if form is None or f"{WAITING}.0" not in state:
+        return state
+    named = [f"{WAITING}.{place}" for place in range(len(form.names))]
+    _expect(all(name in state for name in named), f"must have {named}", sorted(state))
+    inputs: Any = Structured(form.names, tuple(state[name] for name in named))
+    fits = inputs.form == form and len({len(tensor) for tensor in inputs.tensors}) == 1
+    _expect(fits, f"must hold samples of {form}", inputs.form)
+    rest = {name: tensor for name, tensor in state.items() if name not in named}
+    return rest | {WAITING: inputs}
 
 
 def _prediction(state: Tensors, name: str) -> Prediction | None:

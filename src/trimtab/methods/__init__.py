@@ -1,10 +1,11 @@
-"""One paper a file: each a factory that returns a Method. ``build`` makes one from words."""
+"""Test-time adaptation methods, one paper a file; ``build`` makes one from words."""
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
+from dataclasses import replace
 
 from trimtab.components.adaptive_norm import AdaptiveNorm
 from trimtab.components.augmentation_consistency import AugmentationConsistency
+from trimtab.components.capped_updates import CappedUpdates
 from trimtab.components.cautious_updates import CautiousUpdates
 from trimtab.components.certainty_diversity import CertaintyDiversity
 from trimtab.components.class_balanced_memory import ClassBalancedMemory
@@ -14,6 +15,7 @@ from trimtab.components.kalman_ensembling import KalmanEnsembling
 from trimtab.components.laplacian import Laplacian
 from trimtab.components.marginal_entropy import MarginalEntropy
 from trimtab.components.mean_teacher import MeanTeacher
+from trimtab.components.median_norm import MedianNorm
 from trimtab.components.novel_samples import NovelSamples
 from trimtab.components.periodic_reset import PeriodicReset
 from trimtab.components.prior_correction import PriorCorrection
@@ -32,7 +34,7 @@ from trimtab.components.temporal_prior import TemporalPrior
 from trimtab.components.view_temperature import ViewTemperature
 from trimtab.core.component import Component
 from trimtab.core.method import Method
-from trimtab.core.spec import call_by_name, terms
+from trimtab.core.spec import terms
 from trimtab.methods.adacontrast import adacontrast
 from trimtab.methods.bn1 import bn1
 from trimtab.methods.bn_alpha import bn_alpha
@@ -54,8 +56,10 @@ from trimtab.methods.sar import sar
 from trimtab.methods.source import source
 from trimtab.methods.tent import tent
 from trimtab.methods.trimtab import trimtab
+from trimtab.registry import Registry
 
-METHODS: Mapping[str, Callable[..., Method]] = MappingProxyType(
+METHODS: Registry[Callable[..., Method]] = Registry(
+    "method",
     {
         "adacontrast": adacontrast,
         "bn1": bn1,
@@ -78,13 +82,15 @@ METHODS: Mapping[str, Callable[..., Method]] = MappingProxyType(
         "source": source,
         "tent": tent,
         "trimtab": trimtab,
-    }
+    },
 )
 
-COMPONENTS: Mapping[str, Callable[..., Component]] = MappingProxyType(
+COMPONENTS: Registry[Callable[..., Component]] = Registry(
+    "component",
     {
         "adaptive_norm": AdaptiveNorm,
         "augmentation_consistency": AugmentationConsistency,
+        "capped_updates": CappedUpdates,
         "cautious_updates": CautiousUpdates,
         "certainty_diversity": CertaintyDiversity,
         "class_balanced_memory": ClassBalancedMemory,
@@ -94,6 +100,7 @@ COMPONENTS: Mapping[str, Callable[..., Component]] = MappingProxyType(
         "laplacian": Laplacian,
         "marginal_entropy": MarginalEntropy,
         "mean_teacher": MeanTeacher,
+        "median_norm": MedianNorm,
         "novel_samples": NovelSamples,
         "periodic_reset": PeriodicReset,
         "prior_correction": PriorCorrection,
@@ -110,17 +117,22 @@ COMPONENTS: Mapping[str, Callable[..., Component]] = MappingProxyType(
         "structure_dependence": StructureDependence,
         "temporal_prior": TemporalPrior,
         "view_temperature": ViewTemperature,
-    }
+    },
 )
 
 
 def build(spec: str, **options: object) -> Method:
     """The method that words describe: ``"tent + source_ensembling(momentum=0.99)"``.
 
-    The first word is a method, each further one a component to add; ``options`` are the
-    method's, as if written in its brackets.
+    The first word is a method, each further one a component to add, by name or as
+    ``package.module:callable``; ``options`` are the method's, as if written in its brackets.
     """
     first, *rest = terms(spec)
-    method = call_by_name("method", METHODS, first.name, {**first.arguments, **options})
-    components = [call_by_name("component", COMPONENTS, t.name, t.arguments) for t in rest]
-    return method.plus(*components)
+    method = METHODS.make(first.name, {**first.arguments, **options})
+    if not isinstance(method, Method):
+        raise ValueError(f"{first.name} must return a trimtab.Method, got {method!r}")
+    components = [COMPONENTS.make(term.name, term.arguments) for term in rest]
+    for term, component in zip(rest, components, strict=True):
+        if not isinstance(component, Component):
+            raise ValueError(f"{term.name} must return a component, got {component!r}")
+    return replace(method.plus(*components), name=spec)

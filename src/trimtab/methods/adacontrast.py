@@ -1,4 +1,4 @@
-"""AdaContrast (Chen et al., CVPR 2022, arXiv:2204.10377), in its online version."""
+"""AdaContrast: contrastive pseudo-labelling (Chen et al., CVPR 2022, arXiv:2204.10377), online."""
 
 from dataclasses import dataclass, field, replace
 
@@ -9,7 +9,7 @@ from trimtab.augment import Augment, augmented
 from trimtab.augment.contrast import WeakView
 from trimtab.components.pseudo_label_contrast import PseudoLabelContrast, key_params
 from trimtab.core.attempt import Attempt
-from trimtab.core.backbone import Prediction, Tensors, weights_and_biases
+from trimtab.core.backbone import Tensors, weights_and_biases
 from trimtab.core.card import Card
 from trimtab.core.component import Objective, Recall, Start, Step
 from trimtab.core.finite import is_finite
@@ -17,6 +17,7 @@ from trimtab.core.learner import Learner
 from trimtab.core.method import Method
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.optimizer import Kind, OptimizerChoice
+from trimtab.core.prediction import Prediction
 
 CARD = Card(
     title="AdaContrast",
@@ -145,8 +146,8 @@ def adacontrast(
         lr: Learning rate; by default 2e-4 with SGD, 1e-3 with Adam.
         optimizer: By default SGD with Nesterov momentum 0.9 and weight decay 1e-4, whatever the
             size of the images.
-        momentum: Of the key network.
-        temperature: Of the contrast.
+        momentum: Share of the key network's weights that stays at each update.
+        temperature: Temperature of the contrastive loss.
         neighbours: How many features vote for a pseudo-label.
         queue_size: Keys to contrast with.
         bank_size: Features that can vote.

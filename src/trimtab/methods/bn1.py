@@ -1,4 +1,4 @@
-"""BN-1: statistics of the batch (Nado et al., 2020, arXiv:2006.10963)."""
+"""BN-1, BN adaptation: statistics of the batch (Nado et al., 2020, arXiv:2006.10963)."""
 
 from trimtab.core.card import Card
 from trimtab.core.method import Method

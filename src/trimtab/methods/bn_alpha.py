@@ -1,4 +1,4 @@
-"""BN-alpha: statistics mixed (Schneider et al., NeurIPS 2020, arXiv:2006.16971)."""
+"""BN-alpha, BN adaptation: statistics mixed (Schneider et al., 2020, arXiv:2006.16971)."""
 
 from trimtab.core.card import Card
 from trimtab.core.method import Method

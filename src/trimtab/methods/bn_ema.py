@@ -1,4 +1,4 @@
-"""BN-EMA: statistics that follow the stream (after Schneider et al., 2020, arXiv:2006.16971)."""
+"""BN-EMA, BN adaptation by running statistics (after Schneider et al., 2020, arXiv:2006.16971)."""
 
 from dataclasses import dataclass
 

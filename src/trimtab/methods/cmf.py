@@ -1,4 +1,4 @@
-"""CMF (Lee and Chang, ICLR 2024)."""
+"""CMF: continual momentum filtering of the weights (Lee and Chang, ICLR 2024)."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -43,8 +43,7 @@ def cmf(
 
     Args:
         lr: Learning rate; by default 1e-3 with Adam, 2.5e-4 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
         momentum: Share of the adapted weights that stays at each update.
         source_momentum: Share of the hidden model that stays at each update.
         noise: How fast the hidden model follows, for 38,400 trained parameters.

@@ -1,4 +1,4 @@
-"""CoTTA (Wang et al., CVPR 2022, arXiv:2203.13591)."""
+"""CoTTA: mean teacher, views and restoration (Wang et al., CVPR 2022, arXiv:2203.13591)."""
 
 from trimtab.augment import Augment
 from trimtab.components.mean_teacher import MeanTeacher
@@ -40,9 +40,8 @@ def cotta(
 
     Args:
         lr: Learning rate; by default 1e-3 with Adam, 0.01 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
-        momentum: Of the teacher's weights.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
+        momentum: Share of the teacher's weights that stays at each update.
         restore: Probability that an update restores a weight; by default 0.01 for images of up to
             64 px a side, 0.001 for larger ones.
         min_confidence: Mean confidence of the source model from which one teacher view serves; by

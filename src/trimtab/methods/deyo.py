@@ -1,4 +1,4 @@
-"""DeYO (Lee et al., ICLR 2024, arXiv:2403.07366)."""
+"""DeYO: entropy minimisation of samples by PLPD (Lee et al., ICLR 2024, arXiv:2403.07366)."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ from trimtab.core.card import Card
 from trimtab.core.method import Method
 from trimtab.core.optimizer import Kind, OptimizerChoice
 from trimtab.core.position import NormBeforeLastBlocks
-from trimtab.core.spec import call_by_name
+from trimtab.core.spec import choice
 
 CARD = Card(
     title="DeYO",
@@ -40,8 +40,7 @@ def deyo(
 
     Args:
         lr: Learning rate; by default 1e-3 with Adam, 2.5e-4 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
         max_entropy: Entropy from which a sample is left out, as a share of ln(classes).
         min_drop: Drop of the predicted class's probability up to which a sample is left out.
         destruction: How structure is destroyed: shuffled ``"patches"`` (4 x 4 of them) or
@@ -52,7 +51,7 @@ def deyo(
             last three blocks), and so is what follows.
     """
     if isinstance(destruction, str):
-        destroy: Destruction = call_by_name("destruction", DESTRUCTIONS, destruction, {})
+        destroy: Destruction = DESTRUCTIONS[choice("destruction", destruction, DESTRUCTIONS)]()
     else:
         destroy = destruction
     weighting = StructureDependence(max_entropy, min_drop=min_drop, destroy=destroy)

@@ -1,4 +1,4 @@
-"""EATA (Niu et al., ICML 2022, arXiv:2204.02610)."""
+"""EATA: selective entropy minimisation with a Fisher term (Niu et al., 2022, arXiv:2204.02610)."""
 
 from trimtab.components.entropy import Entropy
 from trimtab.components.fisher_penalty import FisherPenalty
@@ -40,8 +40,7 @@ def eata(
             used: a list or a loader. Each stream reads it when it begins, one forward and one
             backward pass, which its counters include.
         lr: Learning rate; by default 1e-3 with Adam, 2.5e-4 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
         max_entropy: Entropy from which a sample is left out, as a share of ln(classes).
         max_similarity: Cosine with the mean of what was learned from before from which a sample
             is left out; by default 0.4 for images of up to 64 px a side, 0.05 for larger ones.

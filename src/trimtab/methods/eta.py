@@ -31,8 +31,7 @@ def eta(
 
     Args:
         lr: Learning rate; by default 1e-3 with Adam, 2.5e-4 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
         max_entropy: Entropy from which a sample is left out, as a share of ln(classes).
         max_similarity: Cosine with the mean of what was learned from before from which a sample
             is left out; by default 0.4 for images of up to 64 px a side, 0.05 for larger ones.

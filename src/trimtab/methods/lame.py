@@ -1,4 +1,4 @@
-"""LAME (Boudiaf et al., CVPR 2022, arXiv:2201.05718)."""
+"""LAME: Laplacian-adjusted likelihood of the output (Boudiaf et al., 2022, arXiv:2201.05718)."""
 
 from trimtab.components.laplacian import Affinity, Laplacian
 from trimtab.core.card import Card

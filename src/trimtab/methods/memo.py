@@ -1,4 +1,4 @@
-"""MEMO (Zhang, Levine and Finn, NeurIPS 2022, arXiv:2110.09506)."""
+"""MEMO: marginal entropy over augmentations (Zhang, Levine, Finn, 2022, arXiv:2110.09506)."""
 
 from dataclasses import dataclass, field
 
@@ -9,14 +9,16 @@ from trimtab.augment import Augment, augmented
 from trimtab.augment.augmix import AugMix
 from trimtab.components.marginal_entropy import MarginalEntropy
 from trimtab.core.attempt import Attempt
-from trimtab.core.backbone import Prediction, joined, weights_and_biases
+from trimtab.core.backbone import weights_and_biases
 from trimtab.core.card import Card
 from trimtab.core.component import Recall, Step
 from trimtab.core.learner import Learner
 from trimtab.core.method import Method
 from trimtab.core.norm import NormPolicy
-from trimtab.core.optimizer import Kind, OptimizerChoice, is_small
+from trimtab.core.optimizer import Kind, OptimizerChoice
+from trimtab.core.prediction import Prediction, joined
 from trimtab.core.ranges import check_counts
+from trimtab.image_size import is_small
 
 CARD = Card(
     title="MEMO",

@@ -1,4 +1,4 @@
-"""RDumb (Press et al., NeurIPS 2023, arXiv:2306.05401)."""
+"""RDumb: ETA with periodic resets (Press et al., NeurIPS 2023, arXiv:2306.05401)."""
 
 from trimtab.components.entropy import Entropy
 from trimtab.components.novel_samples import NovelSamples
@@ -29,12 +29,11 @@ def rdumb(
     max_similarity: float | None = None,
     every: int = 1000,
 ) -> Method:
-    """Learn as ETA does, and begin again every so many batches.
+    """Learn as ETA does, and begin again after ``every`` batches.
 
     Args:
         lr: Learning rate; by default 1e-3 with Adam, 2.5e-4 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
         max_entropy: Entropy from which a sample is left out, as a share of ln(classes).
         max_similarity: Cosine with the mean of what was learned from before from which a sample
             is left out; by default 0.4 for images of up to 64 px a side, 0.05 for larger ones.

@@ -1,4 +1,4 @@
-"""RMT (Döbler, Marsden and Yang, CVPR 2023, arXiv:2211.13081)."""
+"""RMT: robust mean teacher with contrast (Döbler, Marsden and Yang, 2023, arXiv:2211.13081)."""
 
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -89,10 +89,9 @@ def rmt(
         replay: Learn from a batch of source data in each update, too.
         warm_up_samples: Source samples on which student and teacher agree before the first batch.
         lr: Learning rate; by default 1e-3 with Adam, 0.01 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
-        momentum: Of the teacher's weights.
-        temperature: Of the contrastive loss.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
+        momentum: Share of the teacher's weights that stays at each update.
+        temperature: Temperature of the contrastive loss.
         augment: Makes the student's view; by default colour jitter, affine warp, blur and noise.
     """
     if source_data is None and (replay or warm_up_samples):

@@ -1,4 +1,4 @@
-"""ROID (Marsden, Döbler, Yang, WACV 2024, arXiv:2306.00650)."""
+"""ROID: universal test-time adaptation (Marsden, Döbler, Yang, WACV 2024, arXiv:2306.00650)."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -47,15 +47,15 @@ def roid(
 
     Args:
         lr: Learning rate; by default 1e-3 with Adam, 2.5e-4 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
         weighting: Leave out and weight samples by certainty and diversity.
         ensembling: Share of the adapted weights that stays at each update; None keeps all.
         consistency: Learn to agree with an augmented view.
         prior: How outputs are corrected for the class prior: ``"logits"`` as behind the
             published numbers, ``"posterior"`` as in the paper, or a PriorCorrection.
-        temperature: Of the weights.
-        probs_momentum: Of the mean prediction that diversity is measured against.
+        temperature: Temperature of the sample weights.
+        probs_momentum: Share of the mean prediction that stays at each batch; diversity is the
+            distance from it.
         augment: Makes the augmented view; by default colour jitter, affine warp and flip.
     """
     components: list[Component] = [SoftLikelihoodRatio()]

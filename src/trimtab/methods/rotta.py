@@ -1,4 +1,4 @@
-"""RoTTA (Yuan, Xie and Li, CVPR 2023, arXiv:2303.13899)."""
+"""RoTTA: robust BN and balanced memory (Yuan, Xie and Li, CVPR 2023, arXiv:2303.13899)."""
 
 from dataclasses import dataclass, field, replace
 
@@ -9,13 +9,14 @@ from trimtab.augment import Augment, ColorAffineBlurNoise, augmented
 from trimtab.components.class_balanced_memory import ClassBalancedMemory
 from trimtab.components.mean_teacher import MeanTeacher
 from trimtab.core.attempt import Attempt
-from trimtab.core.backbone import Prediction, Tensors
+from trimtab.core.backbone import Tensors
 from trimtab.core.card import Card
 from trimtab.core.component import Start, Step
 from trimtab.core.learner import Learner
 from trimtab.core.method import Method
 from trimtab.core.norm import SOURCE, NormPolicy, running
 from trimtab.core.optimizer import Kind, OptimizerChoice
+from trimtab.core.prediction import Prediction
 
 CARD = Card(
     title="RoTTA",
@@ -104,7 +105,7 @@ def rotta(
         optimizer: By default Adam, whatever the size of the images.
         memory_size: Samples to store.
         samples_per_update: Samples between two updates; by default ``memory_size``.
-        momentum: Of the teacher's weights.
+        momentum: Share of the teacher's weights that stays at each update.
         batch_weight: How far an update moves batch-norm statistics towards the memory's.
         timeliness_weight: Of a stored sample's age when the memory chooses.
         uncertainty_weight: Of a stored sample's entropy when the memory chooses.

@@ -1,4 +1,4 @@
-"""RPL (Rusak et al., TMLR 2022, arXiv:2104.12928)."""
+"""RPL: robust pseudo-labelling (Rusak et al., TMLR 2022, arXiv:2104.12928)."""
 
 from trimtab.components.robust_pseudo_label import RobustPseudoLabel
 from trimtab.core.card import Card
@@ -24,9 +24,8 @@ def rpl(*, lr: float | None = None, optimizer: Kind | None = None, exponent: flo
 
     Args:
         lr: Learning rate; by default 1e-3 with Adam, 5e-4 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
-        exponent: Of the loss (the paper's q): smaller is nearer to the cross entropy.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
+        exponent: The loss's exponent (the paper's q): smaller is nearer to the cross entropy.
     """
     choice = OptimizerChoice(optimizer, lr, sgd_lr=5e-4)
     return Method((RobustPseudoLabel(exponent),), optimizer=choice)

@@ -1,4 +1,4 @@
-"""SANTA (Chakrabarty, Sreenivas and Biswas, TMLR 2023)."""
+"""SANTA: source anchoring and target alignment (Chakrabarty, Sreenivas, Biswas, TMLR 2023)."""
 
 from trimtab.augment import Augment
 from trimtab.components.prototype_contrast import PrototypeContrast
@@ -37,9 +37,8 @@ def santa(
         source_data: Batches of source inputs and labels, whose class means are the prototypes;
             without, the rows of the classifier's weights serve.
         lr: Learning rate; by default 1e-3 with Adam, 0.01 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
-        temperature: Of the contrastive loss.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
+        temperature: Temperature of the contrastive loss.
         augment: Makes the augmented view; by default colour jitter, affine warp, blur and noise.
     """
     return Method(

@@ -1,4 +1,4 @@
-"""SAR (Niu et al., ICLR 2023, arXiv:2302.12400)."""
+"""SAR: sharpness-aware entropy minimisation (Niu et al., ICLR 2023, arXiv:2302.12400)."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""TENT (Wang et al., ICLR 2021, arXiv:2006.10726)."""
+"""TENT: entropy minimisation through norm layers (Wang et al., ICLR 2021, arXiv:2006.10726)."""
 
 from trimtab.components.entropy import Entropy
 from trimtab.core.card import Card
@@ -27,7 +27,6 @@ def tent(*, lr: float | None = None, optimizer: Kind | None = None) -> Method:
 
     Args:
         lr: Learning rate; by default 1e-3 with Adam, 2.5e-4 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
     """
     return Method((Entropy(),), optimizer=OptimizerChoice(optimizer, lr))

@@ -54,8 +54,7 @@ def trimtab(
 
     Args:
         lr: Learning rate; by default 1e-3 with Adam, 2.5e-4 with SGD.
-        optimizer: By default Adam for images of up to 64 px a side, SGD with Nesterov momentum
-            0.9 for larger ones.
+        optimizer: ``"adam"`` or ``"sgd"``; by default the one for the size of the images.
         temperature: Soften or sharpen outputs by what augmented views say of their confidence.
         prior: Smooth outputs along time where classes are correlated.
         adaptive_norm: Let batch norms trust a batch by how many samples it holds, and the later
@@ -79,4 +78,5 @@ def trimtab(
         components.append(TemporalPrior())
     if adaptive_norm:  # last, because it counts the classes of corrected predictions
         components.append(AdaptiveNorm())
-    return Method(tuple(components), optimizer=OptimizerChoice(optimizer, lr))
+    choice = OptimizerChoice(optimizer, lr)
+    return Method(tuple(components), optimizer=choice, guarded=True)

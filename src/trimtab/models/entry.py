@@ -40,6 +40,7 @@ class ModelEntry:
     weight file or how it begins. ``shipped`` says that the file is part of this package.
     ``renames`` are (pattern, replacement) pairs that turn other public spellings of the state
     dict's names into ours, and names that begin with one of ``left_out`` are not used.
+    ``brings_weights`` says that ``make`` returns a network whose weights are in it already.
     ``only_for`` says what alone the network is there for, where it belongs in no results table.
     """
 
@@ -57,6 +58,7 @@ class ModelEntry:
     url: str | None = None
     renames: tuple[tuple[str, str], ...] = ()
     left_out: tuple[str, ...] = ()
+    brings_weights: bool = False
     only_for: str | None = None
 
     @property

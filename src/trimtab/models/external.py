@@ -50,13 +50,12 @@ def make_pretrained_timm(entry: ModelEntry) -> nn.Module:
     return model
 
 
-def callable_entry(name: str) -> ModelEntry:
-    """The network that ``package.module:callable`` returns when called with ``num_classes``."""
-    module_name, _, attribute = name.partition(":")
-    module = importlib.import_module(module_name)
-    make = getattr(module, attribute, None)
+def adopted(name: str, make: Any) -> ModelEntry:
+    """The network that a plug-in returns when it is called, with ``num_classes`` where known."""
+    if isinstance(make, ModelEntry):
+        return make
     if not callable(make):
-        raise ValueError(f"{module_name} has no callable {attribute!r}")
+        raise ValueError(f"{name} must be a callable that returns a network, got {make!r}")
     return ModelEntry(
         name,
         lambda num_classes: _call(name, make, num_classes),
@@ -67,6 +66,7 @@ def callable_entry(name: str) -> ModelEntry:
         num_classes=0,
         clean_accuracy=None,
         origin=f"whatever {name} returns",
+        brings_weights=True,
     )
 
 

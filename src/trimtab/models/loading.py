@@ -84,9 +84,7 @@ def _with_weights(
     entry: ModelEntry, weights: str | PathLike[str] | None, num_classes: int
 ) -> tuple[nn.Module, dict[str, tuple[float, ...]]]:
     """The bare network with its weights, and what the file says about normalisation."""
-    if weights == RANDOM:
-        return entry.make(num_classes), {}
-    if weights is None and ":" in entry.name:
+    if weights == RANDOM or (weights is None and entry.brings_weights):
         return entry.make(num_classes), {}
     if weights is None and entry.name.startswith(TIMM):
         if num_classes != entry.num_classes:

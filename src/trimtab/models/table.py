@@ -2,16 +2,22 @@
 
 from dataclasses import replace
 
-from trimtab.core.spec import unknown
 from trimtab.models.cifar import CIFAR
 from trimtab.models.entry import ModelEntry
-from trimtab.models.external import TIMM, callable_entry, timm_entry
+from trimtab.models.external import TIMM, adopted, timm_entry
 from trimtab.models.masks import MASKS
 from trimtab.models.tiny import TINY
 from trimtab.models.torchvision_networks import TORCHVISION
 from trimtab.models.validation import VALIDATION
+from trimtab.registry import Registry
 
-MODELS: dict[str, ModelEntry] = {**TINY, **VALIDATION, **CIFAR, **TORCHVISION}
+MODELS: Registry[ModelEntry] = Registry(
+    "model",
+    {**TINY, **VALIDATION, **CIFAR, **TORCHVISION},
+    adopt=adopted,
+    spellings=(f"{TIMM}NAME",),
+)
+"""A plug-in brings a ModelEntry, or a function that returns a network."""
 
 
 def describe(name: str) -> ModelEntry:
@@ -24,14 +30,7 @@ def describe(name: str) -> ModelEntry:
 
 
 def _unmasked(name: str) -> ModelEntry:
-    if name in MODELS:
-        return MODELS[name]
-    if name.startswith(TIMM):
-        return timm_entry(name)
-    if ":" in name:
-        return callable_entry(name)
-    also = (*MODELS, "timm/NAME", "package.module:callable")
-    raise ValueError(unknown("model", name, also))
+    return timm_entry(name) if name.startswith(TIMM) else MODELS.find(name)
 
 
 def _masked(entry: ModelEntry, mask: str) -> ModelEntry:

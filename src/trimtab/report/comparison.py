@@ -1,14 +1,15 @@
-"""Two stores side by side: what got better, what got worse."""
+"""Regression check: two stores side by side, what got better, what got worse."""
 
 import json
-import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from trimtab.bench.names import short_labels
 from trimtab.bench.result import RunResult
 from trimtab.bench.spec import RunSpec
-from trimtab.report.settings import Protocol, Row, Setting
+from trimtab.report.averages import mean
+from trimtab.report.settings import Row, RunProtocol, Setting
 
 Pair = tuple[RunResult, RunResult]
 """A run of the earlier store, and the same run of the later one."""
@@ -24,7 +25,7 @@ class Change:
 
     row: Row
     setting: Setting
-    protocol: Protocol
+    protocol: RunProtocol
     pairs: tuple[Pair, ...]
 
     @property
@@ -92,10 +93,11 @@ def compare(earlier: Iterable[RunResult], later: Iterable[RunResult]) -> Compari
     """Runs are the same if their ids are, or, failing that, all of their spec but the weights."""
     earlier, later = list(earlier), list(later)
     pairs = _pairs(earlier, later)
-    groups: dict[tuple[Row, Setting, Protocol], list[Pair]] = defaultdict(list)
+    labels = short_labels(result.spec for _, result in pairs)
+    groups: dict[tuple[Row, Setting, RunProtocol], list[Pair]] = defaultdict(list)
     for pair in pairs:
         spec = pair[1].spec
-        groups[Row.of(spec), Setting.of(spec), Protocol.of(spec)].append(pair)
+        groups[Row.of(spec, labels), Setting.of(spec), RunProtocol.of(spec)].append(pair)
     changes = [
         Change(*key, tuple(sorted(group, key=lambda pair: pair[1].spec.seed)))
         for key, group in groups.items()
@@ -125,8 +127,7 @@ def _without_weights(spec: RunSpec) -> str:
 
 
 def _mean_error(runs: Sequence[RunResult]) -> float | None:
-    errors = [100 * run.scores.error for run in runs if run.scores is not None]
-    return statistics.fmean(errors) if errors else None
+    return mean(100 * run.scores.error for run in runs if run.scores is not None)
 
 
 def _urgency(change: Change) -> tuple[int, float, str]:

@@ -62,5 +62,5 @@ def breakable(text: str) -> Markup:
 
 
 def shortened(text: str, letters: int) -> str:
-    """Text of at most so many letters."""
+    """Text of at most ``letters`` letters."""
     return text if len(text) <= letters else text[: letters - 1].rstrip() + "…"

@@ -1,4 +1,4 @@
-"""The numbers a table can show, each read off one run."""
+"""Metrics that a table can show: error, ECE, NLL, TVD and others, each read off one run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

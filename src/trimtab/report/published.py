@@ -77,6 +77,23 @@ def papers_options(data: str, method: str) -> Mapping[str, Any]:
     return options
 
 
+def papers_batch_size(data: str) -> int:
+    """Samples in a batch of the paper; 64 for data that it does not have."""
+    size: int = tables()["conditions"].get(data, {}).get("batch_size", 64)
+    return size
+
+
+def papers_images(data: str, scenario: str) -> int | None:
+    """Images per domain in the paper, None for all: of one dataset it takes a part.
+
+    Where classes are correlated, it takes all of them.
+    """
+    if "correlated" in scenario:
+        return None
+    count: int | None = tables()["conditions"].get(data, {}).get("images_per_domain")
+    return count
+
+
 def names(spec: RunSpec) -> tuple[str, str]:
     """Data and model without options and without the mask of the data's classes."""
     return spec.data.partition("(")[0].strip(), spec.model.partition("@")[0]

@@ -1,4 +1,4 @@
-"""Methods ranked by the setting in which they do worst."""
+"""Worst-case ranking of methods: by the setting in which they do worst."""
 
 import statistics
 from dataclasses import dataclass

@@ -14,7 +14,7 @@ WORSE, OTHER_SEEDS, COLLAPSED, FAILED = "▲", "*", "∅", "✕"
 MEANINGS = {
     WORSE: "worse than the source model",
     OTHER_SEEDS: "other seeds than most cells",
-    COLLAPSED: "collapsed on at least one seed",
+    COLLAPSED: "collapsed on a seed: it ends up predicting few classes for most images",
     FAILED: "failed on at least one seed",
 }
 

@@ -1,13 +1,20 @@
-"""What has to be equal for two numbers to stand in one table, and in one column of it."""
+"""Experimental settings: what has to be equal for numbers to stand in one table or column."""
 
-import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
+from trimtab.bench.names import Identity, identity, scenario_title
 from trimtab.bench.spec import RunSpec
+
+SOURCE = '["source", {}]'
+"""The identity of the source model's row."""
+
+NO_LABELS: Mapping[Identity, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Protocol:
+class RunProtocol:
     """What all runs of a table share."""
 
     severity: int
@@ -16,7 +23,7 @@ class Protocol:
     window: int | None
 
     @classmethod
-    def of(cls, spec: RunSpec) -> "Protocol":
+    def of(cls, spec: RunSpec) -> "RunProtocol":
         """The protocol of a run."""
         return cls(spec.severity, spec.images_per_domain, spec.batch_size, spec.window)
 
@@ -26,7 +33,7 @@ class Protocol:
             images += " image" if self.images_per_domain == 1 else " images"
         words = [
             f"severity {self.severity}",
-            f"{images} a domain",
+            f"{images} per domain",
             f"batches of {self.batch_size}",
         ]
         if self.window is not None:
@@ -54,6 +61,11 @@ class Setting:
         return Subject(self.data, self.model, self.weights)
 
     @property
+    def title(self) -> str:
+        """The scenario for readers."""
+        return scenario_title(self.scenario)
+
+    @property
     def order(self) -> tuple[str, str, str, str]:
         """Sorts settings."""
         return (self.data, self.model, self.weights or "", self.scenario)
@@ -78,19 +90,19 @@ class Row:
     """A row of a table: a method with its options.
 
     Args:
-        label: As tables show it.
+        label: As tables show it: short, with options only where two rows differ in them.
         identity: Two methods are the same if this is.
     """
 
-    label: str
-    identity: str
+    label: str = field(compare=False)
+    identity: Identity
 
     @classmethod
-    def of(cls, spec: RunSpec) -> "Row":
-        """The row of a run."""
-        return cls(spec.label, json.dumps([spec.method, dict(spec.options)], sort_keys=True))
+    def of(cls, spec: RunSpec, labels: Mapping[Identity, str] = NO_LABELS) -> "Row":
+        """The row of a run; ``labels`` are the short ones of all rows, or else it has all words."""
+        return cls(labels.get(identity(spec), spec.label), identity(spec))
 
     @property
     def is_source(self) -> bool:
         """Whether this is the model as it came."""
-        return self.label == "source"
+        return self.identity == SOURCE

@@ -1,14 +1,15 @@
 """Tables: methods by settings, a cell being the runs of several seeds."""
 
-import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from trimtab.bench.names import Identity, short_labels
 from trimtab.bench.result import RunResult
+from trimtab.report.averages import mean, spread
 from trimtab.report.metrics import ERROR, Metric
-from trimtab.report.settings import Protocol, Row, Setting, Subject
+from trimtab.report.settings import Row, RunProtocol, Setting, Subject
 
 
 @dataclass(frozen=True)
@@ -44,20 +45,18 @@ class Cell:
 
     def mean(self, metric: Metric) -> float | None:
         """The mean over seeds, None if there is none."""
-        values = self.values(metric)
-        return statistics.fmean(values) if values else None
+        return mean(self.values(metric))
 
     def spread(self, metric: Metric) -> float | None:
         """The standard deviation over seeds (of a sample: n - 1), None below two seeds."""
-        values = self.values(metric)
-        return statistics.stdev(values) if len(values) > 1 else None
+        return spread(self.values(metric))
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
     """Methods by settings, under one protocol."""
 
-    protocol: Protocol
+    protocol: RunProtocol
     rows: tuple[Row, ...]
     settings: tuple[Setting, ...]
     cells: Mapping[tuple[Row, Setting], Cell]
@@ -99,17 +98,21 @@ class Table:
 
 def tables(results: Iterable[RunResult]) -> list[Table]:
     """One table for each protocol, the largest first."""
-    groups: dict[Protocol, list[RunResult]] = defaultdict(list)
+    results = list(results)
+    labels = short_labels(result.spec for result in results)
+    groups: dict[RunProtocol, list[RunResult]] = defaultdict(list)
     for result in results:
-        groups[Protocol.of(result.spec)].append(result)
+        groups[RunProtocol.of(result.spec)].append(result)
     ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), str(item[0])))
-    return [_table(protocol, runs) for protocol, runs in ordered]
+    return [_table(protocol, runs, labels) for protocol, runs in ordered]
 
 
-def _table(protocol: Protocol, results: list[RunResult]) -> Table:
+def _table(
+    protocol: RunProtocol, results: list[RunResult], labels: Mapping[Identity, str]
+) -> Table:
     groups: dict[tuple[Row, Setting], list[RunResult]] = defaultdict(list)
     for result in results:
-        groups[Row.of(result.spec), Setting.of(result.spec)].append(result)
+        groups[Row.of(result.spec, labels), Setting.of(result.spec)].append(result)
     cells = {
         key: Cell(tuple(sorted(runs, key=lambda run: run.spec.seed)))
         for key, runs in groups.items()
@@ -128,20 +131,18 @@ def _ordered_rows(cells: Mapping[tuple[Row, Setting], Cell]) -> tuple[Row, ...]:
 
     def rank(row: Row) -> tuple[bool, bool, float, str]:
         known = changes[row]
-        middle = statistics.fmean(known) if known else 0.0
-        return (not row.is_source, not known, middle, row.identity)
+        return (not row.is_source, not known, mean(known) or 0.0, row.identity)
 
     return tuple(sorted(changes, key=rank))
 
 
 def change_against_source(cell: Cell) -> float | None:
     """Error minus the source model's error on the same samples, in points; None without runs."""
-    changes = [
+    return mean(
         100 * (run.scores.error - run.scores.source_error)
         for run in cell.done
         if run.scores is not None
-    ]
-    return statistics.fmean(changes) if changes else None
+    )
 
 
 def complete_rows(table: Table, metric: Metric = ERROR) -> list[Row]:

@@ -4,9 +4,7 @@ An experiment ``NAME`` is the module ``trimtab.reproduce.experiments.NAME`` (wit
 and holds an ``EXPERIMENT``: what to run, and what to make of the results.
 """
 
-import importlib
-
-from trimtab.core.spec import unknown
+from trimtab.registry import Registry
 from trimtab.reproduce.experiment import Experiment
 
 NAMES = (
@@ -27,14 +25,23 @@ NAMES = (
 )
 """In the order of the paper."""
 
-OWN = ("beyond", "beyond-ablation", "priors")
+OWN = ("beyond", "beyond-ablation", "priors", "harm")
 """Experiments that are not the paper's."""
+
+
+EXPERIMENTS: Registry[Experiment] = Registry(
+    "experiment",
+    {
+        name: f"trimtab.reproduce.experiments.{name.replace('-', '_')}:EXPERIMENT"
+        for name in (*NAMES, *OWN)
+    },
+    spellings=("claims",),
+)
 
 
 def load(name: str) -> Experiment:
     """An experiment by its name."""
-    if name not in (*NAMES, *OWN):
-        raise ValueError(unknown("experiment", name, (*NAMES, *OWN, "claims")))
-    module = importlib.import_module(f"trimtab.reproduce.experiments.{name.replace('-', '_')}")
-    experiment: Experiment = module.EXPERIMENT
+    experiment = EXPERIMENTS.find(name)
+    if not isinstance(experiment, Experiment):
+        raise ValueError(f"{name} must be an Experiment, got {experiment!r}")
     return experiment

@@ -1,4 +1,4 @@
-"""How long experiments take on this machine, from a short look at it."""
+"""Estimated duration of experiments on this machine, from a short look at it."""
 
 import statistics
 import time
@@ -41,7 +41,7 @@ class Stopwatch:
         self.forward = {name: _forward(name) for name in setup.networks}
 
     def minutes(self, specs: Sequence[RunSpec], studies: Sequence[Study], workers: int) -> float:
-        """Of all of these, so many at a time."""
+        """Minutes for all of these, ``workers`` at a time."""
         seconds = sum(map(self._seconds, specs)) + sum(map(self._study_seconds, studies))
         return seconds / 60 / max(1, workers)
 

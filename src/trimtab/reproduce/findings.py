@@ -1,11 +1,11 @@
 """What the runs and studies of an experiment found, and ways to ask for it."""
 
-import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trimtab.bench.result import RunResult, Scores
+from trimtab.report.averages import mean, spread
 from trimtab.report.metrics import Metric
 from trimtab.reproduce.setup import Setup
 from trimtab.reproduce.study import Record, Study
@@ -37,18 +37,15 @@ class Findings:
 
     def mean(self, metric: Metric | None = None) -> float | None:
         """The mean over the runs, None without any."""
-        values = self.values(metric)
-        return statistics.fmean(values) if values else None
+        return mean(self.values(metric))
 
     def spread(self, metric: Metric | None = None) -> float | None:
         """The standard deviation over the runs, None below two."""
-        values = self.values(metric)
-        return statistics.stdev(values) if len(values) > 1 else None
+        return spread(self.values(metric))
 
     def mean_of(self, read: Callable[[Scores], float]) -> float | None:
         """The mean of something read off each run's scores."""
-        found = [read(result.scores) for result in self.results if result.scores is not None]
-        return statistics.fmean(found) if found else None
+        return mean(read(result.scores) for result in self.results if result.scores is not None)
 
     def distinct(self, field_name: str) -> list[Any]:
         """The values that a field of the specs takes, in order of appearance."""

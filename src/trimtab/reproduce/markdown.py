@@ -15,7 +15,7 @@ def markdown(title: str, setup: Setup, found: Mapping[str, tuple[Experiment, Ana
     count = setup.images_per_domain
     images = "as many images as in the paper" if count is None else f"{count} images"
     simulated = done_without_images(experiment for experiment, _ in found.values())
-    done_on = f"{setup.data} with {', '.join(setup.networks)}, {images} a domain"
+    done_on = f"{setup.data} with {', '.join(setup.networks)}, {images} per domain"
     parts = [
         f"# {escaped(title)}",
         f"{held} of {len(claims)} claims hold here: {simulated or done_on}, "

@@ -139,7 +139,7 @@ def _setup(setup: Setup, simulated: str) -> Markup:
     images_and_networks = {
         "Data": setup.data,
         "Networks": ", ".join(setup.networks),
-        "Images a domain": "as in the paper" if images is None else f"{images:,}",
+        "Images per domain": "as in the paper" if images is None else f"{images:,}",
     }
     facts = {
         **({"Data": simulated} if simulated else images_and_networks),

@@ -7,10 +7,10 @@ from typing import Any
 from trimtab import models
 from trimtab.bench.data import SOURCE_PARTS
 from trimtab.bench.spec import RunSpec
-from trimtab.core.spec import terms
+from trimtab.core.spec import single_term
 from trimtab.models.masks import MASKS
 from trimtab.report.metrics import DOMAIN_ERROR, ERROR, Metric
-from trimtab.report.published import papers_options
+from trimtab.report.published import papers_batch_size, papers_images, papers_options
 
 NETWORKS: dict[str, tuple[str, ...]] = {
     "fashion_mnist": ("fashion_resnet20_bn", "fashion_resnet20_gn", "fashion_vit"),
@@ -23,12 +23,6 @@ NETWORKS: dict[str, tuple[str, ...]] = {
     "imagenet_d109": ("resnet50@imagenet_d109", "swin_b@imagenet_d109", "vit_b_16@imagenet_d109"),
 }
 """The networks of the paper by dataset, and those that come along."""
-
-BATCH_SIZES = {"cifar10_c": 200, "cifar100_c": 200}
-"""Of the paper; 64 everywhere else."""
-
-IMAGES = {"imagenet_c": 5000}
-"""Images a domain in the paper where it takes a part of them: unless classes are correlated."""
 
 METHODS = (
     "source",
@@ -92,7 +86,7 @@ class Setup:
     @property
     def data_name(self) -> str:
         """The data without its options."""
-        return terms(self.data)[0].name
+        return single_term(self.data).name
 
     def run(self, method: str, model: str, scenario: str, **fields: Any) -> list[RunSpec]:
         """A run for each seed; ``fields`` of RunSpec replace the setup's own."""
@@ -127,21 +121,19 @@ class Setup:
         return ("eta" if method == "eata" else method), options
 
     def _images(self, scenario: str) -> int | None:
-        if self.images_per_domain is not None or "correlated" in scenario:
-            return self.images_per_domain
         # Data with options of its own says itself which images it takes.
-        return IMAGES.get(self.data)
+        return self.images_per_domain or papers_images(self.data, scenario)
 
 
 def setup_for(data: str, networks: Sequence[str] | None = None, **sizes: Any) -> Setup:
     """The setup for a dataset: the paper's networks and batch size, unless others are given."""
-    name = terms(data)[0].name
+    name = single_term(data).name
     found = tuple(_masked(network, name) for network in networks or NETWORKS.get(name, ()))
     if not found:
         raise ValueError(f"no networks are known for {data}; give some with --model")
     for network in found:
         models.describe(network)
-    plain = Setup(data, found, batch_size=BATCH_SIZES.get(name, 64))
+    plain = Setup(data, found, batch_size=papers_batch_size(name))
     if name not in ("fashion_mnist", "cifar10"):
         plain = replace(plain, images_per_domain=None)
     return replace(plain, **sizes)

@@ -1,4 +1,4 @@
-"""Measurements that are no runs along a stream, each kept as a file of its own."""
+"""Studies: measurements that are no runs along a stream, each kept as a file of its own."""
 
 import hashlib
 import importlib
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trimtab.core.files import write_whole
+from trimtab.bench.records import Records
 
 Record = Mapping[str, Any]
 """What a study found, as plain values for JSON."""
@@ -37,7 +37,7 @@ class Study:
         return f"{self.kind}({', '.join(f'{k}={v}' for k, v in self.settings.items())})"
 
     def measure(self) -> Record:
-        """Do it."""
+        """What the study finds, as plain values for JSON."""
         module = importlib.import_module(f"trimtab.reproduce.studies.{self.kind}")
         record: Record = module.measure(**self.settings)
         return record
@@ -54,25 +54,16 @@ class Study:
 
 
 class StudyStore:
-    """The folder ``studies`` beside a store's runs: a JSON a study, written whole or not at all."""
+    """What studies found: ``studies/ID.json`` in the folder that keeps a store's runs."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder) / "studies"
+        self.records = Records(folder, "studies", "a study")
 
     def get(self, study: Study) -> Record | None:
         """What the study found, if it is done."""
-        path = self.folder / f"{study.id}.json"
-        if not path.exists():
-            return None
-        try:
-            record: Record = json.loads(path.read_text())["record"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{path} is not a study that trimtab wrote: {error}") from error
-        return record
+        return self.records.read(study.id, lambda text: json.loads(text)["record"])
 
     def put(self, study: Study, record: Record) -> None:
         """Keep what a study found."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         values = {"kind": study.kind, "settings": dict(study.settings), "record": record}
-        text = json.dumps(values, indent=1, allow_nan=False)
-        write_whole(self.folder / f"{study.id}.json", text.encode())
+        self.records.write(study.id, json.dumps(values, indent=1, allow_nan=False))

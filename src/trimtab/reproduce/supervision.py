@@ -1,4 +1,4 @@
-"""Learning from labels, for comparison alone: no method of the package ever sees one."""
+"""Supervised fine-tuning, for comparison alone: no method of the package ever sees a label."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Streams: labelled images, what happens to them, and in what order they arrive."""
+"""Streams under domain shift: labelled images, what happens to them, in what order they arrive."""
 
 import importlib
 from typing import Any

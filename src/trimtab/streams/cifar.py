@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from trimtab.core.ranges import SEVERITIES
 from trimtab.streams.array_files import read_array
 from trimtab.streams.corruptions import BENCHMARK
-from trimtab.streams.corruptions.severity import SEVERITIES
 from trimtab.streams.data import LabelledImages
 from trimtab.streams.domains import Stored
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from trimtab.core.files import written_whole
+from trimtab.core.ranges import SEVERITIES
 from trimtab.streams.corruptions import CORRUPTIONS, Corruptor
-from trimtab.streams.corruptions.severity import SEVERITIES
 from trimtab.streams.data import Pixels
 from trimtab.streams.image_files import require_pillow
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from trimtab.core.files import written_whole
+from trimtab.core.ranges import SEVERITIES, check_severity
+from trimtab.core.spec import choice
 from trimtab.streams.array_files import read_array
 from trimtab.streams.corruptions import BENCHMARK, CORRUPTIONS, Corruptor
-from trimtab.streams.corruptions.severity import SEVERITIES
 from trimtab.streams.data import Pixels
 from trimtab.streams.image_files import image_paths, read_image, require_pillow
-from trimtab.streams.words import choice
 
 RECORD = "corruptions.json"
 """Name of the file beside the copies that says how they were made."""
@@ -38,8 +38,7 @@ class Copies:
         for name in self.names:
             choice("corruption", name, CORRUPTIONS)
         for severity in self.severities:
-            if severity not in SEVERITIES:
-                raise ValueError(f"severity must be one of 1, 2, 3, 4, 5, got {severity!r}")
+            check_severity(severity)
 
     def begin(self, target: Path, source: Path, force: bool) -> None:
         """Make ``target`` ready; copies made with other settings are an error without ``force``."""
@@ -122,7 +121,7 @@ def copy_folder(
 
 
 def _same_sized(files: Sequence[Path]) -> Iterator[tuple[list[int], Pixels]]:
-    """Neighbouring images of one size, so many at a time: their numbers and pixels."""
+    """Neighbouring images of one size, some at a time: their numbers and pixels."""
     decoded = ((number, read_image(path)) for number, path in enumerate(files))
     for _, group in groupby(decoded, key=lambda item: item[1].shape):
         yield from _chunks(group)

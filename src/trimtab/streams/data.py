@@ -1,6 +1,5 @@
 """Labelled images, and the datasets that can be loaded by name."""
 
-import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -8,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from trimtab.streams.words import choice
+from trimtab.registry import Registry
 
 Indices = npt.NDArray[np.int64]
 Pixels = npt.NDArray[np.uint8]
@@ -69,31 +68,28 @@ class LabelledImages:
         )
 
 
-DATASETS: dict[str, str] = {
-    "arrays": "trimtab.streams.array_files:load",
-    "cifar10": "trimtab.streams.cifar10:load",
-    "cifar10_c": "trimtab.streams.cifar:load_cifar10_c",
-    "cifar100_c": "trimtab.streams.cifar:load_cifar100_c",
-    "fashion_mnist": "trimtab.streams.embedded:load",
-    "folder": "trimtab.streams.folders:load",
-    "imagenet": "trimtab.streams.imagenet:load_validation",
-    "imagenet_c": "trimtab.streams.imagenet:load_imagenet_c",
-    "imagenet_d109": "trimtab.streams.domainnet:load_imagenet_d109",
-    "imagenet_r": "trimtab.streams.imagenet:load_imagenet_r",
-    "imagenet_sketch": "trimtab.streams.imagenet:load_imagenet_sketch",
-}
-"""Functions by dataset name, as ``module:function``, imported when asked for."""
+DATASETS: Registry[Callable[..., Any]] = Registry(
+    "dataset",
+    {
+        "arrays": "trimtab.streams.array_files:load",
+        "cifar10": "trimtab.streams.cifar10:load",
+        "cifar10_c": "trimtab.streams.cifar:load_cifar10_c",
+        "cifar100_c": "trimtab.streams.cifar:load_cifar100_c",
+        "fashion_mnist": "trimtab.streams.embedded:load",
+        "folder": "trimtab.streams.folders:load",
+        "imagenet": "trimtab.streams.imagenet:load_validation",
+        "imagenet_c": "trimtab.streams.imagenet:load_imagenet_c",
+        "imagenet_d109": "trimtab.streams.domainnet:load_imagenet_d109",
+        "imagenet_r": "trimtab.streams.imagenet:load_imagenet_r",
+        "imagenet_sketch": "trimtab.streams.imagenet:load_imagenet_sketch",
+    },
+)
+"""Functions by dataset name, imported when asked for."""
 
 
 def load(name: str, **options: Any) -> Any:
     """The named dataset: ``LabelledImages``, or ``Domains`` where it brings its own."""
-    return loader(name)(**options)
-
-
-def loader(name: str) -> Callable[..., Any]:
-    """The function that loads the named dataset."""
-    module, function = DATASETS[choice("dataset", name, DATASETS)].split(":")
-    return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
+    return DATASETS.make(name, options)
 
 
 def _check_pixels(images: npt.NDArray[Any]) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from trimtab.streams.class_indices import IMAGENET_D109
+from trimtab.imagenet_classes import IMAGENET_D109
 from trimtab.streams.data import LabelledImages
 from trimtab.streams.domains import Stored, separate
 from trimtab.streams.folders import Crop, files_in, labelled_files

@@ -8,9 +8,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from trimtab.core.spec import choice
 from trimtab.streams.corruptions import BENCHMARK, Corruptor
 from trimtab.streams.data import Indices, LabelledImages
-from trimtab.streams.words import choice
 
 CLEAN = "clean"
 """The domain of images as they are."""

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -22,10 +22,14 @@ class Draws:
     """
 
     def __init__(self, seed: int, purpose: str, images: Iterable[int]) -> None:
-        self._generators = [_philox(seed, purpose, int(image)) for image in images]
+        self._seed, self._purpose, self._images = seed, purpose, [int(image) for image in images]
 
     def __len__(self) -> int:
-        return len(self._generators)
+        return len(self._images)
+
+    @cached_property
+    def _generators(self) -> list[np.random.Philox]:  # made by those that draw; some never do
+        return [_philox(self._seed, self._purpose, image) for image in self._images]
 
     def words(self, *shape: int) -> npt.NDArray[np.uint16]:
         """Independent 16-bit words, one block of ``shape`` for each image."""

@@ -10,26 +10,32 @@ from typing import Any
 import numpy as np
 
 from trimtab.streams.data import Indices, LabelledImages, Pixels
-from trimtab.streams.image_files import SUFFIXES, open_image
+from trimtab.streams.image_files import SUFFIXES, open_image, require_pillow
 
 
 @dataclass(frozen=True)
 class Crop:
     """How a picture becomes ``size`` x ``size`` pixels: short side to ``resize``, then the centre.
 
-    ``resize`` None leaves a picture that has the right size as it is.
+    ``resize`` None leaves a picture that has the right size as it is. ``interpolation`` is a word
+    of Pillow's: bilinear, bicubic, nearest, lanczos, box or hamming.
     """
 
     size: int = 224
     resize: int | None = 256
+    interpolation: str = "bilinear"
 
     def __call__(self, path: Path) -> Pixels:
         """The file's pixels, size x size x 3."""
-        image = open_image(path)
+        return self.fit(open_image(path), path)
+
+    def fit(self, image: Any, path: str | Path = "the image") -> Pixels:
+        """The pixels of an RGB ``PIL.Image``, size x size x 3."""
         if self.resize is not None:
             scale = self.resize / min(image.size)
             width, height = (max(self.resize, int(side * scale)) for side in image.size)
-            image = image.resize((width, height), resample=2)
+            kind = require_pillow().Resampling[self.interpolation.upper()]
+            image = image.resize((width, height), resample=kind)
             left, top = round((width - self.size) / 2), round((height - self.size) / 2)
             image = image.crop((left, top, left + self.size, top + self.size))
         if image.size != (self.size, self.size):

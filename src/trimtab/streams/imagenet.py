@@ -4,9 +4,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from trimtab.streams.class_indices import IMAGENET_R
+from trimtab.core.ranges import SEVERITIES
+from trimtab.imagenet_classes import IMAGENET_R
 from trimtab.streams.corruptions import BENCHMARK
-from trimtab.streams.corruptions.severity import SEVERITIES
 from trimtab.streams.data import LabelledImages
 from trimtab.streams.domains import Stored, separate
 from trimtab.streams.draws import generator

@@ -1,4 +1,4 @@
-"""In what order the images of a domain arrive."""
+"""Class orders: i.i.d., sorted, or non-i.i.d. by a Dirichlet distribution."""
 
 import numpy as np
 

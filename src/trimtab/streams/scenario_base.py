@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
-from trimtab.streams.corruptions.severity import SEVERITIES
+from trimtab.core.ranges import check_severity
+from trimtab.core.spec import written
 from trimtab.streams.data import Indices, LabelledImages
 from trimtab.streams.domains import CLEAN, Corrupted, Domains
 from trimtab.streams.order import order
 from trimtab.streams.plan import Stretch, Visit, plain_stretch
 from trimtab.streams.stream import Stream
-from trimtab.streams.words import write
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,7 @@ class Scenario:
     def __post_init__(self) -> None:
         if not isinstance(self.same_order, bool):
             raise ValueError(f"same_order must be True or False, got {self.same_order!r}")
-        if self.severity not in SEVERITIES:
-            raise ValueError(f"severity must be one of 1, 2, 3, 4, 5, got {self.severity!r}")
+        check_severity(self.severity)
         count = self.images_per_domain
         if count is not None and not (isinstance(count, int) and count >= 1):
             raise ValueError(f"images_per_domain must be a whole number from 1, got {count!r}")
@@ -48,7 +47,7 @@ class Scenario:
             for field in fields(self)
             if getattr(self, field.name) != field.default
         }
-        return write(self.word, changed)
+        return written(self.word, changed)
 
     def visits(self, names: Sequence[str]) -> list[Visit]:
         """The stretches of the stream in their order."""
@@ -75,7 +74,9 @@ class Scenario:
         chosen = replace(
             self,
             severity=self.severity if severity is None else severity,
-            images_per_domain=images_per_domain or self.images_per_domain,
+            images_per_domain=(
+                self.images_per_domain if images_per_domain is None else images_per_domain
+            ),
         )
         domains = Corrupted(images) if isinstance(images, LabelledImages) else images
         visited = {visit.domain for visit in chosen.visits(domains.names)}

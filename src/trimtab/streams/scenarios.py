@@ -1,17 +1,18 @@
-"""What changes along a stream and in what order classes come: one small frozen object each."""
+"""Scenarios: continual, mixed, non-i.i.d. and other streams, one small frozen object each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from trimtab.core.spec import choice, single_term
+from trimtab.registry import Registry
 from trimtab.streams.domains import CLEAN, Corrupted, Domains
 from trimtab.streams.draws import generator
 from trimtab.streams.order import order
 from trimtab.streams.plan import Stretch, Visit, join, plain_stretch
 from trimtab.streams.scenario_base import Scenario
-from trimtab.streams.words import choice, parse
 
 
 @dataclass(frozen=True)
@@ -177,31 +178,29 @@ def _check_rounds(rounds: int) -> None:
         raise ValueError(f"rounds must be a whole number from 1, got {rounds!r}")
 
 
-SCENARIOS: dict[str, type[Scenario]] = {
-    kind.word: kind
-    for kind in (
-        Continual,
-        ResetEachShift,
-        Correlated,
-        Single,
-        Gradual,
-        Recurring,
-        Alternating,
-        Mixed,
-        MixedCorrelated,
-        Drifting,
-    )
-}
+_OWN = (
+    Continual,
+    ResetEachShift,
+    Correlated,
+    Single,
+    Gradual,
+    Recurring,
+    Alternating,
+    Mixed,
+    MixedCorrelated,
+    Drifting,
+)
+
+SCENARIOS: Registry[type[Scenario]] = Registry("scenario", {kind.word: kind for kind in _OWN})
 
 
 def scenario(text: str) -> Scenario:
     """The scenario that ``text`` describes, such as ``mixed_correlated(delta=0.01)``."""
-    name, settings = parse(text)
-    kind = SCENARIOS[choice("scenario", name, SCENARIOS)]
-    known = [field.name for field in fields(kind)]
-    for key in settings:
-        choice(f"setting of {name}", key, known)
+    term = single_term(text)
     try:
-        return kind(**settings)  # type: ignore[arg-type]
+        made = SCENARIOS.make(term.name, term.arguments)
     except TypeError as error:
         raise ValueError(f"a setting in {text!r} has a value of the wrong kind: {error}") from error
+    if not isinstance(made, Scenario):
+        raise ValueError(f"{term.name} must return a Scenario, got {made!r}")
+    return made

@@ -86,7 +86,7 @@ def test_a_scatter_has_a_point_and_a_label_for_each_method() -> None:
     points = {row: (1.0 + index, 20.0 + 7 * index) for index, row in enumerate(table.rows)}
     svg = parsed(scatter(points, marks([table])))
     labels = [text.text for text in svg.findall(".//text[@class='label']")]
-    assert {"source", "roid", "tent"} <= set(labels)
+    assert {"Source", "ROID", "TENT"} <= set(labels)
     assert len(svg.findall(".//g[@data-method]//title")) == len(table.rows)
 
 

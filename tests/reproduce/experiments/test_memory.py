@@ -93,4 +93,4 @@ def test_studies_that_were_finished_before_a_kill_are_not_done_again(
     assert measured is not None
     assert measured["updates"] == 1
     assert 0 < measured["idle"] <= measured["peak"]
-    assert json.loads((store.folder / f"{missing.id}.json").read_text())["kind"] == "memory"
+    assert json.loads((tmp_path / "studies" / f"{missing.id}.json").read_text())["kind"] == "memory"

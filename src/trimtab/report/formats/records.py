@@ -57,7 +57,7 @@ def _paper(*readings: Reading) -> float | None:
 def change_record(change: Change) -> dict[str, Any]:
     """One record a cell that two stores have. Errors in %, the difference in points."""
     return {
-        "method": change.row.label,
+        "method": change.pairs[0][1].spec.label,
         "data": change.setting.data,
         "model": change.setting.model,
         "weights": change.setting.weights,

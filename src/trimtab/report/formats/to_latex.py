@@ -59,7 +59,7 @@ def _head(table: Table, several: bool) -> str:
         subjects.append(rf"\multicolumn{{{len(settings)}}}{{c}}{{{name}}}")
         rules.append(rf"\cmidrule(lr){{{column}-{column + len(settings) - 1}}}")
         column += len(settings)
-    scenarios = ["Method", *(_escaped(setting.scenario) for setting in table.settings)]
+    scenarios = ["Method", *(_escaped(setting.title) for setting in table.settings)]
     last = ["Mean"] if several else []
     return "\n".join(
         [_line([*subjects, *([""] if several else [])]), "".join(rules), _line([*scenarios, *last])]
@@ -82,7 +82,7 @@ def _changes(comparison: Comparison) -> str:
 
 def _names(change: Change) -> tuple[str, ...]:
     setting = change.setting
-    return (change.row.label, setting.data, setting.model, setting.scenario)
+    return (change.row.label, setting.data, setting.model, setting.title)
 
 
 def _float(caption: str, columns: str, head: str, lines: list[list[str]]) -> str:

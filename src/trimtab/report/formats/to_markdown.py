@@ -58,7 +58,7 @@ def _number(reading: Reading | None) -> str:
 
 def _where(change: Change) -> str:
     setting = change.setting
-    words = f"{setting.data} · {setting.model} · {setting.scenario} · {change.protocol}"
+    words = f"{setting.data} · {setting.model} · {setting.title} · {change.protocol}"
     return escaped(words + " · other weights" * change.other_weights)
 
 

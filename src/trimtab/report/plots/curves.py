@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from trimtab.bench.result import RunResult
 from trimtab.report.markup import Markup, element
-from trimtab.report.metrics import ERROR, TVD, Metric
+from trimtab.report.metrics import ERROR, Metric
 from trimtab.report.plots.frame import across, plot, upward
 from trimtab.report.plots.marks import Mark
 from trimtab.report.plots.scale import Scale
@@ -16,9 +16,6 @@ from trimtab.report.table import Cell
 Curve = list[tuple[int, float]]
 """Last sample of a stretch, and a number in %."""
 
-PLACES = {ERROR: 1, TVD: 2}
-"""Where a stretch of ``Scores.curve`` keeps it."""
-
 LEAST_SAMPLES = 50
 
 CLEAR = 9
@@ -26,16 +23,15 @@ CLEAR = 9
 
 
 def mean_curve(cell: Cell, metric: Metric) -> Curve:
-    """The mean over those seeds whose stretches are the same ones; the most frequent win."""
+    """Error or TVD in %, over those seeds whose stretches are the same; the most frequent win."""
     runs = [run for run in cell.done if run.scores is not None and run.scores.curve]
     if not runs:
         return []
     counts = Counter(_stretches(run) for run in runs)
     stretches = counts.most_common(1)[0][0]
-    place = PLACES[metric]
     columns = zip(
         *(
-            [100 * point[place] for point in run.scores.curve]
+            [100 * getattr(point, metric.name) for point in run.scores.curve]
             for run in runs
             if run.scores is not None and _stretches(run) == stretches
         ),
@@ -104,4 +100,4 @@ def _line(
 
 
 def _stretches(run: RunResult) -> tuple[int, ...]:
-    return () if run.scores is None else tuple(point[0] for point in run.scores.curve)
+    return () if run.scores is None else tuple(point.last_sample for point in run.scores.curve)

@@ -3,13 +3,25 @@
 import statistics
 from collections.abc import Mapping, Sequence
 
-from trimtab.report.markup import Markup, element, shortened, together
+from trimtab.report.markup import Markup, together
+from trimtab.report.plots.fields import (
+    FIELD_HEIGHT,
+    FIELD_WIDTH,
+    HEADER,
+    MARGIN,
+    column_name,
+    drawing,
+    field,
+    row_name,
+    strength,
+)
 from trimtab.report.settings import Row
 from trimtab.report.table import Cell
 
-CELL_WIDTH, CELL_HEIGHT, NAMES, HEADER, MARGIN = 27, 21, 118, 74, 52
+NAMES = 118
+"""Room for the names of rows, in pixels."""
 FULL_COLOUR = 30.0
-"""A change of so many points has the strongest colour."""
+"""The change in points that has the strongest colour."""
 
 
 def domain_errors(cell: Cell) -> dict[str, float]:
@@ -25,36 +37,16 @@ def domain_errors(cell: Cell) -> dict[str, float]:
 def heat_map(errors: Mapping[Row, Mapping[str, float]], domains: Sequence[str]) -> Markup:
     """One line a method, one column a domain."""
     source = next((found for row, found in errors.items() if row.is_source), {})
-    width, height = NAMES + CELL_WIDTH * len(domains) + MARGIN, HEADER + CELL_HEIGHT * len(errors)
-    heads = [_head(domain, index) for index, domain in enumerate(domains)]
+    size = (NAMES + FIELD_WIDTH * len(domains) + MARGIN, HEADER + FIELD_HEIGHT * len(errors))
+    heads = [
+        column_name(domain, NAMES + FIELD_WIDTH * (index + 0.5))
+        for index, domain in enumerate(domains)
+    ]
     lines = [
-        _line(row, found, source, domains, HEADER + CELL_HEIGHT * index)
+        _line(row, found, source, domains, HEADER + FIELD_HEIGHT * index)
         for index, (row, found) in enumerate(errors.items())
     ]
-    return element(
-        "svg",
-        element("title", "Error by domain"),
-        *heads,
-        *lines,
-        class_="heat",
-        role="img",
-        viewbox=f"0 0 {width} {height}",
-        style=f"max-width:{width}px;min-width:{0.85 * width:.0f}px",
-    )
-
-
-def _head(domain: str, index: int) -> Markup:
-    x, y = NAMES + CELL_WIDTH * (index + 0.5), HEADER - 6
-    words = shortened(domain.replace("_", " "), 18)
-    return element(
-        "text",
-        element("title", domain),
-        words,
-        class_="tick",
-        x=x,
-        y=y,
-        transform=f"rotate(-45 {x:.1f} {y})",
-    )
+    return drawing("Error by domain", size, *heads, *lines, shrinks=False)
 
 
 def _line(
@@ -64,43 +56,21 @@ def _line(
     domains: Sequence[str],
     top: float,
 ) -> Markup:
-    name = element(
-        "text",
-        element("title", row.label),
-        shortened(row.label, 16),
-        class_="name end",
-        x=NAMES - 8,
-        y=top + 14.5,
-    )
-    cells = [
-        _cell(row, domain, errors[domain], source.get(domain), NAMES + CELL_WIDTH * index, top)
+    fields = [
+        _field(row, domain, errors[domain], source.get(domain), NAMES + FIELD_WIDTH * index, top)
         for index, domain in enumerate(domains)
         if domain in errors
     ]
-    return together(name, *cells)
+    return together(row_name(row.label, NAMES, top + 14.5, letters=16), *fields)
 
 
-def _cell(
+def _field(
     row: Row, domain: str, error: float, source: float | None, left: float, top: float
 ) -> Markup:
     change = None if source is None or row.is_source else error - source
     hint = f"{row.label}, {domain}: {error:.1f} %"
     if change is not None:
         hint += f" ({change:+.1f} against the source model)"
-    strength = 0.0 if change is None else min(1.0, abs(change) / FULL_COLOUR)
     colour = "plain" if change is None else "hotter" if change > 0 else "cooler"
-    return element(
-        "g",
-        element("title", hint),
-        element(
-            "rect",
-            class_=colour,
-            x=left + 1.0,
-            y=top + 1.0,
-            width=CELL_WIDTH - 2,
-            height=CELL_HEIGHT - 2,
-            rx=3,
-            fill_opacity=None if change is None else 0.06 + 0.6 * strength,
-        ),
-        element("text", f"{error:.0f}", class_="value middle", x=left + CELL_WIDTH / 2, y=top + 15),
-    )
+    opacity = None if change is None else strength(change, FULL_COLOUR)
+    return field(hint, colour, opacity, (left, top, FIELD_WIDTH, FIELD_HEIGHT), f"{error:.0f}")

@@ -11,7 +11,7 @@ from trimtab.report.plots.scale import doubling_span, span
 Points = Sequence[tuple[float, float]]
 
 FEW_TICKS = 8
-"""Up to so many places of points are written at a doubling axis, instead of powers of two."""
+"""Up to this many places of points are written at a doubling axis, instead of powers of two."""
 
 
 def lines(

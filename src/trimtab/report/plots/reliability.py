@@ -3,28 +3,26 @@
 import math
 from collections.abc import Mapping
 
+from trimtab.bench.result import ConfidenceBin
 from trimtab.report.markup import Markup, element
 from trimtab.report.plots.frame import across, plot, upward
 from trimtab.report.plots.marks import Mark
 from trimtab.report.settings import Row
 from trimtab.report.table import Cell
 
-Bins = list[tuple[int, float, float]]
-"""Samples, mean confidence and share that was right."""
-
 LEAST_SHARE = 0.002
 """Bins with a smaller share of the samples say nothing but noise."""
 
 
-def pooled_bins(cell: Cell) -> Bins:
+def pooled_bins(cell: Cell) -> list[ConfidenceBin]:
     """The bins of all seeds together, without those that hold next to nothing."""
     runs = [run.scores.reliability for run in cell.done if run.scores is not None]
     pooled = [_pool(list(column)) for column in zip(*runs, strict=False)]
-    total = sum(samples for samples, _, _ in pooled)
-    return [entry for entry in pooled if entry[0] > LEAST_SHARE * total]
+    total = sum(entry.samples for entry in pooled)
+    return [entry for entry in pooled if entry.samples > LEAST_SHARE * total]
 
 
-def reliability(drawn: Mapping[Row, Bins], marks: Mapping[Row, Mark]) -> Markup:
+def reliability(drawn: Mapping[Row, list[ConfidenceBin]], marks: Mapping[Row, Mark]) -> Markup:
     """A reliability diagram; on the diagonal a method is as sure as it is right."""
     x, y = across("confidence in %", 0, 100), upward("right in %", 0, 100)
     diagonal = element(
@@ -51,9 +49,9 @@ def reliability(drawn: Mapping[Row, Bins], marks: Mapping[Row, Mark]) -> Markup:
     return plot("Reliability diagram", x, y, diagonal, *lines)
 
 
-def _pool(bins: Bins) -> tuple[int, float, float]:
-    total = sum(samples for samples, _, _ in bins)
+def _pool(bins: list[ConfidenceBin]) -> ConfidenceBin:
+    total = sum(entry.samples for entry in bins)
     if total == 0:
-        return (0, 0.0, 0.0)
-    sure = sum(samples * confidence for samples, confidence, _ in bins) / total
-    return (total, sure, sum(samples * right for samples, _, right in bins) / total)
+        return ConfidenceBin(0, 0.0, 0.0)
+    sure = sum(entry.samples * entry.confidence for entry in bins) / total
+    return ConfidenceBin(total, sure, sum(entry.samples * entry.right for entry in bins) / total)

@@ -45,7 +45,7 @@ def strip(standing: Standing, mark: Mark, scale: Scale) -> Markup:
             scale(change),
             middle,
             5.5 if setting == standing.worst else 3,
-            element("title", f"{setting.data}, {setting.model}, {setting.scenario}: {change:+.1f}"),
+            element("title", f"{setting.data}, {setting.model}, {setting.title}: {change:+.1f}"),
         )
         for setting, change in changes.items()
     ]

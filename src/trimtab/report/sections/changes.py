@@ -37,7 +37,7 @@ def changes(comparison: Comparison, name: str) -> Markup:
 
 def _row(change: Change, several_protocols: bool) -> Markup:
     setting = change.setting
-    where = f"{setting.data} · {setting.model} · {setting.scenario}"
+    where = f"{setting.data} · {setting.model} · {setting.title}"
     if several_protocols:
         where += f" · {change.protocol}"
     if change.other_weights:

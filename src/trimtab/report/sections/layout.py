@@ -33,7 +33,7 @@ def subject_name(table: Table, subject: Subject) -> str:
 
 def setting_name(table: Table, setting: Setting) -> str:
     """All of a setting in one line."""
-    return f"{subject_name(table, setting.subject)} · {setting.scenario}"
+    return f"{subject_name(table, setting.subject)} · {setting.title}"
 
 
 def protocol_heading(table: Table, all_tables: list[Table]) -> Markup | None:
@@ -56,4 +56,4 @@ def with_headings(all_tables: list[Table], parts: list[Markup | None]) -> Markup
 
 def scenario_name(setting: Setting) -> Markup:
     """The scenario, with places where it may be broken."""
-    return breakable(setting.scenario)
+    return breakable(setting.title)

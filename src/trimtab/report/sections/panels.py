@@ -9,7 +9,7 @@ from trimtab.report.table import Table
 
 Draw = Callable[[Table, Setting], Markup | None]
 FEW = 3
-"""Up to so many panels of a group are drawn larger."""
+"""Up to this many panels of a group are drawn larger."""
 
 MANY = 8
 """With more panels than this, all groups but the first are folded."""
@@ -38,7 +38,7 @@ def _group(
     table: Table, subject: Subject, settings: list[Setting], draw: Draw, kind: str, *, folded: bool
 ) -> Markup | None:
     drawn = [
-        panel(breakable(setting.scenario), content)
+        panel(breakable(setting.title), content)
         for setting in settings
         if (content := draw(table, setting)) is not None
     ]

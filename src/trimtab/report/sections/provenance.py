@@ -28,7 +28,7 @@ def _protocol(table: Table) -> Markup:
     facts = {
         "Runs": f"{len(runs):,}",
         "Severity": str(table.protocol.severity),
-        "Images a domain": "all" if images is None else f"{images:,}",
+        "Images per domain": "all" if images is None else f"{images:,}",
         "Samples a stream": _range(samples),
         "Batch size": str(table.protocol.batch_size),
         "Window": "none" if table.protocol.window is None else str(table.protocol.window),

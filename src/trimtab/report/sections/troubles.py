@@ -1,5 +1,6 @@
 """Runs that failed or collapsed, by name."""
 
+from trimtab.bench.names import identity
 from trimtab.bench.result import RunResult
 from trimtab.report.markup import Markup, element
 from trimtab.report.sections.layout import section, setting_name
@@ -39,10 +40,11 @@ def _kind(title: str, entries: list[tuple[Table, RunResult]]) -> Markup:
 
 
 def _entry(table: Table, run: RunResult) -> Markup:
+    [name] = [row.label for row in table.rows if row.identity == identity(run.spec)]
     where = f"{setting_name(table, Setting.of(run.spec))} · {table.protocol}"
     return element(
         "article",
-        element("h4", run.spec.label),
+        element("h4", name),
         element("p", where, class_="where"),
         run_details(run),
     )

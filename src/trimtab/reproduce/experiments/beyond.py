@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from trimtab.bench.spec import RunSpec
+from trimtab.report.averages import mean
 from trimtab.report.metrics import COST, ECE, ERROR, Metric
 from trimtab.report.plots.dots import dots
 from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable
@@ -76,8 +77,7 @@ def _summary(findings: Findings) -> NumberTable:
         errors = _known([_mean(findings, method, place) for place in places(findings.setup)])
         changes = _known([_change(findings, method, place) for place in places(findings.setup)])
         cost = findings.where(method=method).mean(COST)
-        mean = sum(errors) / len(errors) if errors else None
-        numbers = (mean, max(errors, default=None), max(changes, default=None), cost)
+        numbers = (mean(errors), max(errors, default=None), max(changes, default=None), cost)
         rows.append((method, tuple(Number(number) for number in numbers)))
     columns = (
         "mean error in %",

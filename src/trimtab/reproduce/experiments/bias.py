@@ -1,13 +1,14 @@
 """The appendix's study of model bias: how far predicted classes are from the true ones."""
 
 from trimtab.bench.spec import RunSpec
+from trimtab.report.metrics import TVD
 from trimtab.report.plots.lines import lines
 from trimtab.report.plots.scale import span
-from trimtab.reproduce.along import TVD, mean_shares, placed, stream_length
 from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable, change, compare
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
 from trimtab.reproduce.setup import Setup
+from trimtab.reproduce.stream_curves import mean_shares, placed, stream_length
 from trimtab.streams.corruptions import BENCHMARK
 
 PLAIN, WEIGHTED = "tent", "tent + certainty_diversity"
@@ -23,7 +24,7 @@ Growth = tuple[float, float] | None
 
 
 def scenarios(setup: Setup) -> dict[str, list[tuple[str, int | None]]]:
-    """Words and images a domain; all streams are equally long where these are limited.
+    """Words and images per domain; all streams are equally long where these are limited.
 
     Continual is the sequence of domains four times, so that its last quarter shows the same
     domains as its first.

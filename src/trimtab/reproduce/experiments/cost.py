@@ -22,7 +22,7 @@ METHODS = (
 
 MANY_PASSES = ("cotta", "rotta", "adacontrast", "rmt")
 FEW_IMAGES = 20
-"""Images a domain for methods of many passes in a hurry: counts per sample need no more."""
+"""Images per domain for methods of many passes in a hurry: counts per sample need no more."""
 
 
 COLUMNS = {

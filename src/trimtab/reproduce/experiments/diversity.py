@@ -6,18 +6,20 @@ from collections.abc import Sequence
 
 from trimtab.bench.result import Scores
 from trimtab.bench.spec import RunSpec
+from trimtab.report.averages import mean
 from trimtab.report.markup import together
+from trimtab.report.metrics import ERROR, TVD, Metric
 from trimtab.report.plots.bars import histogram
 from trimtab.report.plots.matrix import share_matrix
-from trimtab.reproduce.along import ERROR, TVD, mean_shares
 from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable, compare
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
 from trimtab.reproduce.setup import Setup
+from trimtab.reproduce.stream_curves import mean_shares
 
 SCENARIO = "continual"
 FULL_COLOUR = 4.0
-"""A class that comes so many times as often as if all were equal has the strongest colour."""
+"""A class that comes this many times as often as if all were equal has the strongest colour."""
 
 
 def runs(setup: Setup) -> list[RunSpec]:
@@ -69,19 +71,19 @@ def _numbers(findings: Findings) -> tuple[Number, ...]:
     distances = _by_domain(findings, TVD)
     scores = _first(findings)
     return (
-        Number(statistics.fmean(distances) if distances else None),
+        Number(mean(distances)),
         Number(distances[-1] if distances else None),
         Number(None if scores is None else effective_classes(last_domain(scores))),
     )
 
 
-def _by_domain(findings: Findings, place: int) -> list[float]:
+def _by_domain(findings: Findings, metric: Metric) -> list[float]:
     domains = findings.mean_of(lambda scores: float(len(scores.errors)))
-    return [] if domains is None else mean_shares(findings, place, round(domains))
+    return [] if domains is None else mean_shares(findings, metric, round(domains))
 
 
 def _figure(method: str, scores: Scores) -> Figure:
-    stops = [str(point[0]) for point in scores.curve]
+    stops = [str(point.last_sample) for point in scores.curve]
     columns = [f"up to sample {stop}" for stop in stops]
     groups = len(scores.predicted_along[0])
     shares = {
@@ -107,9 +109,8 @@ def _claims(findings: Findings) -> list[Claim]:
     def distances(method: str) -> list[float]:
         return _by_domain(findings.where(method=method), TVD)
 
-    def mean(method: str) -> float | None:
-        found = distances(method)
-        return statistics.fmean(found) if found else None
+    def distance(method: str) -> float | None:
+        return mean(distances(method))
 
     def last(method: str) -> float | None:
         return next(reversed(distances(method)), None)
@@ -119,14 +120,14 @@ def _claims(findings: Findings) -> list[Claim]:
         _linked(distances("bn1"), _by_domain(findings.where(method="bn1"), ERROR)),
         compare(
             "ROID keeps its predictions diverse: no further from the true classes than BN-1's.",
-            mean("roid"),
-            mean("bn1"),
+            distance("roid"),
+            distance("bn1"),
             ("ROID", "BN-1"),
         ),
         compare(
             "EATA keeps its predictions diverse: no further from the true classes than BN-1's.",
-            mean(careful),
-            mean("bn1"),
+            distance(careful),
+            distance("bn1"),
             (careful.upper(), "BN-1"),
         ),
         compare(

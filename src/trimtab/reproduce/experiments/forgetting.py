@@ -2,12 +2,14 @@
 
 from trimtab.bench.result import Scores
 from trimtab.bench.spec import RunSpec
+from trimtab.report.averages import mean
+from trimtab.report.metrics import ERROR
 from trimtab.report.plots.lines import lines
-from trimtab.reproduce.along import ERROR, mean_shares
 from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable, compare
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
 from trimtab.reproduce.setup import Setup
+from trimtab.reproduce.stream_curves import mean_shares
 from trimtab.streams.domains import CLEAN
 
 SCENARIO = "alternating"
@@ -66,8 +68,8 @@ def _numbers(findings: Findings) -> tuple[Number, ...]:
     return (
         Number(clean_error(findings)),
         Number(findings.mean_of(_domain_error)),
-        Number(_mean(late[:few])),
-        Number(_mean(late[-few:])),
+        Number(mean(late[:few])),
+        Number(mean(late[-few:])),
     )
 
 
@@ -79,10 +81,6 @@ def clean_error(findings: Findings) -> float | None:
 def _domain_error(scores: Scores) -> float:
     others = [error for domain, error in scores.errors.items() if domain != CLEAN]
     return 100 * sum(others) / len(others)
-
-
-def _mean(values: list[float]) -> float | None:
-    return sum(values) / len(values) if values else None
 
 
 def _figure(findings: Findings, title: str, caption: str, clean: bool) -> Figure | None:

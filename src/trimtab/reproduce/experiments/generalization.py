@@ -2,13 +2,13 @@
 
 from trimtab import models
 from trimtab.bench.spec import RunSpec
-from trimtab.core.optimizer import SMALL_IMAGE_SIDE
-from trimtab.core.spec import terms
+from trimtab.core.spec import single_term
+from trimtab.image_size import SMALL_IMAGE_SIDE
 from trimtab.report.plots.matrix import change_matrix
 from trimtab.reproduce.analysis import Analysis, Claim, Figure, Number, NumberTable, change
+from trimtab.reproduce.errors_by_domain import PLACES, Errors, mean_error
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
-from trimtab.reproduce.places import PLACES, Errors, mean_error
 from trimtab.reproduce.setup import Setup
 from trimtab.reproduce.study import Study
 from trimtab.streams.corruptions import BENCHMARK
@@ -37,7 +37,7 @@ def rates(setup: Setup) -> tuple[float, float]:
 
 def adapted_domains(setup: Setup) -> tuple[str, ...]:
     """All; in a hurry one each of noise, blur, weather and digital artefacts."""
-    if terms(setup.data)[0].name in NATURAL:
+    if single_term(setup.data).name in NATURAL:
         return ()
     return BENCHMARK[::4] if setup.quick else BENCHMARK
 

@@ -11,11 +11,11 @@ SCENARIO = "continual"
 METHODS = ("source", "bn1", "tent", "eata", "sar", "cotta", "rotta", "roid")
 FEW_METHODS = ("source", "tent", "eata", "roid")
 ALL_IMAGES = (1000, 2500, 5000, None)
-"""Images a domain where the data are files of at least 10,000 each."""
+"""Images per domain where the data are files of at least 10,000 each."""
 
 
 def lengths(setup: Setup) -> tuple[int | None, ...]:
-    """Images a domain, from few to many; None is all."""
+    """Images per domain, from few to many; None is all."""
     images = setup.images_per_domain
     if images is None:
         return ALL_IMAGES
@@ -44,13 +44,13 @@ def analyse(findings: Findings) -> Analysis:
         (method, tuple(_error(findings, method, n) for n in lengths(setup))) for method in methods
     ]
     columns = tuple("all" if length is None else f"{length:,}" for length in lengths(setup))
-    title = f"Error in % on {setup.data}, {SCENARIO}, {setup.main}, by images a domain"
+    title = f"Error in % on {setup.data}, {SCENARIO}, {setup.main}, by images per domain"
     drawn = {method: points for method in methods if (points := _points(findings, method))}
     figures = [
         Figure(
             "Error against length",
             "How many images each domain shows before the next one comes.",
-            lines(drawn, "images a domain", doubling=True),
+            lines(drawn, "images per domain", doubling=True),
         )
     ]
     tables = [NumberTable(title, columns, tuple(rows))]
@@ -81,7 +81,7 @@ def _claims(findings: Findings) -> list[Claim]:
 
     return [
         compare(
-            f"ROID's error does not rise from {short:,} to {most} images a domain.",
+            f"ROID's error does not rise from {short:,} to {most} images per domain.",
             error("roid", long),
             error("roid", short),
             ("long", "short"),

@@ -23,7 +23,7 @@ ENTROPY, SUPERVISED, DIVERSE = "entropy", "supervised", "diverse"
 LOSSES = (ENTROPY, SUPERVISED, DIVERSE)
 
 HELD_OUT = 5
-"""One in so many images is kept for the evaluation, as in the paper."""
+"""One in this many images is kept for the evaluation, as in the paper."""
 
 MANY, DOMAINS = 50_000, 16
 """All images of the largest data, and its domains with the source."""

@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from trimtab.core.backbone import Backbone, Prediction
+from trimtab.core.backbone import Backbone
 from trimtab.core.component import OutputRule, Start, Step
+from trimtab.core.prediction import Prediction
 from trimtab.methods import COMPONENTS
 from trimtab.reproduce.simulation.classifier import BY_DOMAIN, Classifier, simulated
 from trimtab.reproduce.simulation.inputs import SHAPE, domains_along, inputs_of

@@ -9,11 +9,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from trimtab.core.spec import choice
 from trimtab.streams.corruptions import blur, digital, jpeg, noise, severity, weather
 from trimtab.streams.corruptions.frost_texture import photographs
 from trimtab.streams.corruptions.parallel import for_each
 from trimtab.streams.draws import Draws
-from trimtab.streams.words import choice
 
 CORRUPTIONS: dict[str, Callable[..., Tensor]] = {
     "gaussian_noise": noise.gaussian_noise,

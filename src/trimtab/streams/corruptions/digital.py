@@ -1,14 +1,18 @@
 """Digital: brightness, saturation, contrast, elastic transform and pixelation."""
 
+from __future__ import annotations
+
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from trimtab.streams.corruptions.convolve import smooth
-from trimtab.streams.corruptions.pixels import to_bytes
+from trimtab.streams.corruptions.pixels import to_bytes, whole_to_bytes
 from trimtab.streams.draws import Draws
 
 
@@ -45,21 +49,28 @@ def contrast(images: Tensor, draws: Draws, kept: float) -> Tensor:
 
 
 def pixelate(images: Tensor, draws: Draws, share: float) -> Tensor:
-    """Fewer pixels (each the mean of a box), then as many as before (each the nearest)."""
-    height, width = images.shape[1:3]
+    """Fewer pixels (each the mean of a box), then as many as before (each the nearest).
+
+    Values of a row stay side by side as they came, three to a pixel, all the way.
+    """
+    count, height, width = images.shape[:3]
     rows, columns = (max(1, int(side * share)) for side in (height, width))
-    planes = images.permute(0, 3, 1, 2).to(torch.float32, memory_format=torch.contiguous_format)
-    across, down = _members(width, columns), _members(height, rows)
-    narrow = _rounded(planes @ across.T, across.sum(1))
-    small = _rounded(down @ narrow, down.sum(1, keepdim=True))
-    wide = (small @ _shown(width, columns)).to(torch.uint8)
-    tall = wide.index_select(2, _nearest(height, rows))
-    return torch.stack(tall.unbind(1), dim=3)
+    values = images.reshape(count * height, width * 3).float()
+    narrow = _box_means(values, _boxes(width, columns, 3))
+    small = _box_means(narrow.view(count, height, columns * 3), _boxes(height, rows))
+    wide = small.view(count * rows, columns * 3).index_select(1, _nearest(width, columns, 3))
+    lines = whole_to_bytes(wide).view(count, rows, width * 3)
+    tall = lines.index_select(1, _nearest(height, rows))
+    return tall.view(images.shape)
 
 
-def _rounded(total: Tensor, count: Tensor) -> Tensor:
-    """Means, halves rounded up. Sums of bytes are exact, so a matrix product's order is free."""
-    return total.div_(count).add_(0.5).floor_()
+def _box_means(values: Tensor, boxes: Boxes) -> Tensor:
+    """Means along axis 1 over boxes, halves rounded up. Sums of bytes are exact in any order."""
+    shape = (-1,) + (1,) * (values.dim() - 2)
+    total = values.index_select(1, boxes.members[0])
+    for member, inside in zip(boxes.members[1:], boxes.inside[1:], strict=True):
+        total.addcmul_(values.index_select(1, member), inside.view(shape))
+    return total.div_(boxes.sizes.view(shape)).add_(0.5).floor_()
 
 
 def elastic_transform(
@@ -101,23 +112,45 @@ def _affine_grid(draws: Draws, height: int, width: int, shift: float) -> Tensor:
     return place.permute(0, 2, 3, 1).mul(scale).sub_(1)
 
 
+class Boxes(NamedTuple):
+    """Runs of neighbouring pixels, as places in a row: first members, then second ones, ...
+
+    ``inside`` is 0 where a box has fewer members, and 1 elsewhere.
+    """
+
+    members: list[Tensor]
+    inside: list[Tensor]
+    sizes: Tensor
+
+
 @lru_cache(maxsize=64)
-def _members(size: int, boxes: int) -> Tensor:
-    """Which of ``size`` pixels make up each box (boxes x size, 1 or 0)."""
+def _boxes(size: int, boxes: int, channels: int = 1) -> Boxes:
+    """Which of ``size`` pixels make up each box, for every channel of it."""
     scale = size / boxes
     pixel, centre = np.arange(size), (np.arange(boxes)[:, None] + 0.5) * scale
     # A pixel belongs to the box if its own centre does: the right edge counts, the left not.
     place = (pixel - centre + 0.5) * (1 / scale)
     inside = (place > -0.5) & (place <= 0.5) & (pixel >= np.floor(centre - scale / 2 + 0.5))
-    return torch.from_numpy(inside.astype(np.float32))
+    first, sizes = inside.argmax(1), inside.sum(1)
+    turns = range(sizes.max())
+    return Boxes(
+        [_values(np.minimum(first + turn, size - 1), channels) for turn in turns],
+        [_repeated(turn < sizes, channels) for turn in turns],
+        _repeated(sizes, channels),
+    )
+
+
+def _repeated(values: npt.NDArray[Any], channels: int) -> Tensor:
+    return torch.from_numpy(values.astype(np.float32)).repeat_interleave(channels)
+
+
+def _values(pixels: npt.NDArray[Any], channels: int) -> Tensor:
+    """The places of the pixels' values in a row that holds ``channels`` for each pixel."""
+    first = torch.from_numpy(pixels.astype(np.int64)) * channels
+    return (first[:, None] + torch.arange(channels)).flatten()
 
 
 @lru_cache(maxsize=64)
-def _shown(size: int, boxes: int) -> Tensor:
-    """Which box each of ``size`` pixels shows (boxes x size, 1 or 0)."""
-    return functional.one_hot(_nearest(size, boxes), boxes).T.float().contiguous()
-
-
-def _nearest(size: int, boxes: int) -> Tensor:
-    """The number of the box that each of ``size`` pixels shows."""
-    return torch.from_numpy(((np.arange(size) + 0.5) * (boxes / size)).astype(np.int64))
+def _nearest(size: int, boxes: int, channels: int = 1) -> Tensor:
+    """The place of the value that each of ``size`` pixels shows, for every channel of it."""
+    return _values(((np.arange(size) + 0.5) * (boxes / size)).astype(np.int64), channels)

@@ -2,7 +2,8 @@
 
 ITU-T T.81 with its example quantisation tables, scaled by quality as the Independent JPEG Group
 does; colour at half resolution, enlarged by a triangle filter. The transform's sums are whole
-numbers that float64 holds exactly, so that the bytes do not depend on the batch.
+numbers that float32 holds exactly, in two parts where they are large, so that the bytes do not
+depend on the batch.
 """
 
 import math
@@ -11,7 +12,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from trimtab.streams.corruptions.pixels import source_index
+from trimtab.streams.corruptions.pixels import source_index, whole_to_bytes
 from trimtab.streams.draws import Draws
 
 _BLOCK = 8
@@ -35,14 +36,20 @@ _CHROMA = (
     *((99,) * 8,) * 4,
 )
 
+_YCC = (
+    (0.299, 0.587, 0.114),
+    (-0.168735892, -0.331264108, 0.5),
+    (0.5, -0.418687589, -0.081312411),
+)
+"""What red, green and blue add to brightness and to both colour differences."""
+
 
 def jpeg_compression(images: Tensor, draws: Draws, quality: float) -> Tensor:
     """What is left of the images after JPEG at ``quality`` (1 to 100)."""
     height, width = images.shape[1:3]
-    luma, blue, red = _to_ycc(_fill_last_blocks(images))
+    luma, colour = _to_ycc(_fill_last_blocks(images))
     luma = _through_blocks(luma, _quantisation(_LUMA, quality))
-    colour_table = _quantisation(_CHROMA, quality)
-    colour = _enlarge(_through_blocks(_halve(torch.cat([blue, red])), colour_table))
+    colour = _enlarge(_through_blocks(_halve(colour), _quantisation(_CHROMA, quality)))
     return _to_rgb(luma, *colour.chunk(2))[:, :height, :width]
 
 
@@ -57,21 +64,24 @@ def _fill_last_blocks(images: Tensor) -> Tensor:
     return images
 
 
-def _to_ycc(images: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Brightness and the two colour differences, 0..255, rounded."""
-    red, green, blue = (images[..., channel].float() for channel in range(3))
-    luma = (red * 0.299).add_(green * 0.587).add_(blue * 0.114)
-    blueness = (red * -0.168735892).add_(green * -0.331264108).add_(blue * 0.5).add_(128)
-    redness = red.mul_(0.5).add_(green.mul_(-0.418687589)).add_(blue.mul_(-0.081312411)).add_(128)
-    return luma.round_(), blueness.round_().clamp_(max=255), redness.round_().clamp_(max=255)
+def _to_ycc(images: Tensor) -> tuple[Tensor, Tensor]:
+    """Brightness, and both colour differences one after the other, 0..255, rounded."""
+    channels = images.permute(3, 0, 1, 2).contiguous().float()
+    planes, spare = torch.empty_like(channels), torch.empty_like(channels[0])
+    for plane, factors in zip(planes, _YCC, strict=True):
+        torch.mul(channels[0], factors[0], out=plane)
+        for channel, factor in zip(channels[1:], factors[1:], strict=True):
+            plane.add_(torch.mul(channel, factor, out=spare))
+    colour = planes[1:].add_(128).round_().clamp_(max=255)
+    return planes[0].round_(), colour.flatten(0, 1)
 
 
 def _to_rgb(luma: Tensor, blueness: Tensor, redness: Tensor) -> Tensor:
-    blueness, redness = blueness.sub_(128), redness.sub_(128)
+    """Pixels, from colour differences around 0."""
     green = (blueness * -0.344136286).add_(redness * -0.714136286).round_().add_(luma)
     red = redness.mul_(1.402).round_().add_(luma)
     blue = blueness.mul_(1.772).round_().add_(luma)
-    planes = [plane.clamp_(0, 255).to(torch.uint8) for plane in (red, green, blue)]
+    planes = [whole_to_bytes(plane.clamp_(0, 255)) for plane in (red, green, blue)]
     return torch.stack(planes, dim=3)
 
 
@@ -84,52 +94,98 @@ def _halve(planes: Tensor) -> Tensor:
 
 
 def _enlarge(planes: Tensor) -> Tensor:
-    """Twice as many rows and columns, each 3/4 of the nearest and 1/4 of the next nearest."""
-    height, width = planes.shape[1:]
-    wide = (_triangles(height) @ planes) @ _triangles(width).T
-    bias = torch.tensor([8 / 16, 7 / 16]).repeat(width)
-    return wide.add_(bias).floor_()
+    """Twice as many rows and columns, each 3/4 of the nearest and 1/4 of the next nearest.
+
+    The edge's next nearest is itself. Comes back around 0, 128 less.
+    """
+    count, height, width = planes.shape
+    tall = planes.new_empty(count, height, 2, width)
+    upper, lower = _towards_neighbours(planes, 1)
+    tall[:, :, 0], tall[:, :, 1] = upper, lower
+    left, right = _towards_neighbours(tall.view(count, 2 * height, width), 2)
+    for part, bias in ((left, 8), (right, 7)):
+        part.add_(bias - 16 * 128).mul_(1 / 16).floor_()
+    return torch.view_as_real(torch.complex(left, right)).view(count, 2 * height, 2 * width)
 
 
-@lru_cache(maxsize=8)
-def _triangles(size: int) -> Tensor:
-    """The matrix that doubles ``size`` pixels (2 * size x size); the edge pixel is repeated."""
-    nearest = torch.arange(2 * size) // 2
-    next_nearest = nearest + torch.tensor([-1, 1]).repeat(size)
-    weights = torch.zeros(2 * size, size)
-    weights.scatter_add_(1, nearest[:, None], torch.full((2 * size, 1), 0.75))
-    next_nearest = next_nearest.clamp_(0, size - 1)
-    return weights.scatter_add_(1, next_nearest[:, None], torch.full((2 * size, 1), 0.25))
+def _towards_neighbours(values: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+    """Three times each value plus the one before it, and plus the one after it."""
+    size = values.shape[axis]
+    before = values * 3
+    after = before.clone()
+    before.narrow(axis, 1, size - 1).add_(values.narrow(axis, 0, size - 1))
+    before.narrow(axis, 0, 1).add_(values.narrow(axis, 0, 1))
+    after.narrow(axis, 0, size - 1).add_(values.narrow(axis, 1, size - 1))
+    after.narrow(axis, size - 1, 1).add_(values.narrow(axis, size - 1, 1))
+    return before, after
 
 
 def _through_blocks(planes: Tensor, table: Tensor) -> Tensor:
     """``planes`` after the transform of their 8 x 8 blocks, quantisation, and the way back.
 
-    Blocks stay where they are in the plane: along rows a matrix takes 8 neighbours at a time,
-    along columns 8 whole rows. The first sums are small enough for float32.
+    Blocks stay where they are in the plane: along rows a matrix takes 16 neighbours at a time, two
+    blocks, along columns 8 whole rows. The first sums are small enough to be held in one part.
     """
-    count, height, width = planes.shape
-    cosines = _cosines()
-    along = planes.reshape(-1, _BLOCK) @ (cosines.T / (_SCALE // 4)).float()
-    rows_of_blocks = _half_up(along).double().reshape(-1, _BLOCK, width)
-    spectrum = _half_up((cosines / (_SCALE * 4)) @ rows_of_blocks)
+    width = planes.shape[2]
+    along = (planes.view(-1, 2 * _BLOCK) @ _first_matrix()).add_(0.5).floor_()
+    spectrum = _along_columns(_parts(False, 15), along.view(-1, _BLOCK, width), 15)
     spectrum[:, 0, ::_BLOCK] -= 128 * _BLOCK * _BLOCK  # as if the plane held values around 0
     kept = _quantised(spectrum, table.repeat(1, width // _BLOCK))
-    kept = _half_up((cosines.T / (_SCALE // 4)) @ kept)
-    pixels = kept.reshape(-1, _BLOCK) @ (cosines / (_SCALE * 4 * _BLOCK))
-    return pixels.add_(128.5).floor_().clamp_(0, 255).float().reshape(count, height, width)
+    kept = _along_columns(_parts(True, 11), kept, 11).view(-1, 2 * _BLOCK)
+    high, low = _last_matrices()
+    pixels = kept @ high
+    pixels.add_((kept @ low).floor_(), alpha=_weight(18)).add_(128.5).floor_().clamp_(0, 255)
+    return pixels.view(planes.shape)
 
 
-def _half_up(values: Tensor) -> Tensor:
-    """``values`` (changed in place) rounded, halves up."""
-    return values.add_(0.5).floor_()
+def _along_columns(parts: Tensor, rows: Tensor, bits: int) -> Tensor:
+    """The matrix of two ``parts`` @ ``rows`` divided by two to the ``bits``, halves rounded up."""
+    both = parts @ rows
+    high, low = both[:, :_BLOCK], both[:, _BLOCK:]
+    return torch.add(high, low.floor_(), alpha=_weight(bits), out=rows).add_(0.5).floor_()
+
+
+@lru_cache(maxsize=1)
+def _first_matrix() -> Tensor:
+    """The transform along rows of two blocks."""
+    return _two_blocks(_cosines().T / (_SCALE // 4)).float()
+
+
+@lru_cache(maxsize=1)
+def _last_matrices() -> tuple[Tensor, Tensor]:
+    """The way back along rows of two blocks, in two parts."""
+    high, low = _parts(False, 18).double().chunk(2)
+    return _two_blocks(high).float(), _two_blocks(low).float()
+
+
+@lru_cache(maxsize=8)
+def _parts(transposed: bool, bits: int) -> Tensor:
+    """The cosines in two parts of 7 bits, so that sums of products fit into float32 (16 x 8).
+
+    Of sums h and l of the parts' products, (128 h + l) / 2^bits rounded is
+    floor(h / 2^(bits - 7) + floor(l / 128) / 2^(bits - 7) + 1/2); both are divided here.
+    """
+    matrix = _cosines().T if transposed else _cosines()
+    low = (matrix + 64).remainder(128) - 64
+    return torch.cat([(matrix - low) / 128 * _weight(bits), low / 128]).float()
+
+
+def _weight(bits: int) -> float:
+    return 2.0 ** (7 - bits)
+
+
+def _two_blocks(matrix: Tensor) -> Tensor:
+    blocks: Tensor = torch.block_diag(matrix, matrix)
+    return blocks
 
 
 def _quantised(spectrum: Tensor, table: Tensor) -> Tensor:
-    """Whole multiples of ``table``; the spectrum is 8 times the standard's, halves away from 0."""
-    half_step = table * (_BLOCK // 2)
-    levels = torch.copysign(half_step, spectrum).add_(spectrum).div_(2 * half_step).trunc_()
-    return levels.mul_(table)
+    """Whole multiples of ``table``; the spectrum is 8 times the standard's, halves away from 0.
+
+    What is drawn away from 0 by 2^-17 of itself passes no other half: it is a whole number.
+    """
+    levels = (table * _BLOCK).reciprocal() * (1 + 2**-17)
+    return spectrum.mul_(levels.float()).add_(0.5).floor_().mul_(table.float())
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,12 @@ def to_bytes(values: Tensor) -> Tensor:
     The nudge keeps a value that is a whole number up to rounding noise from falling to the
     number below.
     """
-    return values.add_(_NUDGE).clamp_(0, 255).to(torch.uint8)
+    return whole_to_bytes(values.add_(_NUDGE).clamp_(0, 255))
+
+
+def whole_to_bytes(values: Tensor) -> Tensor:
+    """``values`` in 0..255 truncated to uint8; by int16, which is four times as fast on a CPU."""
+    return values.to(torch.int16).to(torch.uint8)
 
 
 def extend(images: Tensor, rows: int, columns: int, border: str) -> Tensor:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from trimtab.streams.words import choice
+from trimtab.core.ranges import check_severity
+from trimtab.core.spec import choice
 
-SEVERITIES = (1, 2, 3, 4, 5)
 TABLES = ("32", "224")
 """The two published tables: CIFAR-10-C and CIFAR-100-C (32 px), ImageNet-C (224 px)."""
 
@@ -123,8 +123,7 @@ _ELASTIC_UNIT = {"32": 32, "224": 244}  # pixels; the published 224 px table cou
 
 def settings(corruption: str, severity: int, table: str) -> Settings:
     """The parameters of one corruption at one severity."""
-    if severity not in SEVERITIES:
-        raise ValueError(f"severity must be one of 1, 2, 3, 4, 5, got {severity!r}")
+    check_severity(severity)
     levels = LEVELS[choice("corruption", corruption, LEVELS)]
     values = levels[TABLES.index(choice("severity table", table, TABLES))][severity - 1]
     if corruption == "elastic_transform":

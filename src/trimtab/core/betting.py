@@ -1,0 +1,42 @@
+"""A sequential test by betting (e-detector): evidence that grows only where harm is real.
+
+Shin, Ramdas and Rinaldo (arXiv:2203.03532). A bettor stakes a share of its wealth on each sample
+being harmed. Where harm is at most what is allowed, its wealth is expected to shrink; so wealth
+above 1/a, started again from 1 whenever it is below, is reached on average at most once in 1/a
+looks, whatever the samples' distribution and however long the test goes on.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+STAKES = (0.1, 0.25, 0.5)
+"""Shares of the wealth that are bet: small ones find small harm, large ones large harm soon."""
+
+
+STABILITY, CONCENTRATION = range(2)
+"""Signs of harm that are bet on."""
+SIGNS = 2
+
+
+def new_wealth() -> Tensor:
+    """Log wealth at the beginning, in nats, float64: a row for each sign, a column each stake."""
+    return torch.zeros(SIGNS, len(STAKES), dtype=torch.float64)
+
+
+def after(wealth: Tensor, sign: int, harms: Tensor, allowed: float) -> Tensor:
+    """Log wealth once a look has shown ``harms`` of a sign, shape (samples,), in [-1, 1].
+
+    Below 0 is 0: the test begins again there, so that old merits hide no new harm.
+    """
+    stakes = torch.tensor(STAKES, dtype=torch.float64)[:, None]
+    gains = (stakes * (harms.to("cpu", torch.float64) - allowed)).log1p().sum(1)
+    wealth = wealth.clone()
+    wealth[sign] = (wealth[sign] + gains).clamp(min=0.0)
+    return wealth
+
+
+def evidence(wealth: Tensor) -> float:
+    """Of harm, in nats: the logarithm of the mean wealth over signs and stakes."""
+    return float(wealth.flatten().logsumexp(0)) - math.log(wealth.numel())

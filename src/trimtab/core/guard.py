@@ -1,0 +1,96 @@
+"""Settings of the guard, and what it remembers of a stream. The rule is in docs/guard.md."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from trimtab.core import betting
+from trimtab.core.backbone import Tensors
+from trimtab.core.look import COLUMNS
+from trimtab.core.ranges import check_positive, check_shares
+from trimtab.core.unusual import FACTS
+
+NUMBERS = (
+    "fallen_back",
+    "spent",
+    "price",
+    "looks",
+    "looked_at",
+    "batches",
+    "trial_batches",
+    "trial_samples",
+    "trial_needed",
+    "trial_every",
+    "since_blessed",
+    "update_size",
+    "unlike",
+    "alarms",
+    "rollbacks",
+    "returns",
+    "scaled",
+    "skipped",
+)
+"""What is counted and remembered as one number each."""
+
+VARYING = frozenset({"ring"})
+"""Names of evidence whose first dimension changes along a stream."""
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Watches that adapted predictions are no worse than the source model's, and acts if they are.
+
+    Args:
+        acts: Whether harm has consequences; otherwise health is watched, and nothing else.
+        false_alarms: Most alarms per look to expect while harm is at most ``allowed_harm``.
+        allowed_harm: Estimated loss of accuracy against the source that is no harm yet, a share.
+        cost: Passes that looks take, as a share of all passes of the stream.
+        view: Makes the view that shows how stable predictions are; by default images are mirrored,
+            and other inputs are compared without a view.
+    """
+
+    acts: bool = True
+    false_alarms: float = 3e-3
+    allowed_harm: float = 0.02
+    cost: float = 0.06
+    view: Callable[..., Tensor] | None = None
+
+    def __post_init__(self) -> None:
+        check_positive(self, "false_alarms", "cost")
+        check_shares(self, "false_alarms", "allowed_harm", "cost")
+
+    @property
+    def alarm(self) -> float:
+        """Evidence of harm that raises an alarm, in nats."""
+        return math.log(1 / self.false_alarms)
+
+    @property
+    def words(self) -> str:
+        """The settings as text, the same for equal settings."""
+        view = getattr(self.view, "__qualname__", type(self.view).__qualname__)
+        numbers = f"false_alarms={self.false_alarms}, allowed_harm={self.allowed_harm}"
+        return f"Guard(acts={self.acts}, {numbers}, cost={self.cost}, view={view})"
+
+
+def chosen(guard: Guard | bool | None) -> Guard | None:
+    """The guard that an argument means: True is one with nothing set."""
+    if guard is None or isinstance(guard, (bool, Guard)):
+        return Guard() if guard is True else guard or None
+    raise ValueError(f"guard must be True, False or a trimtab.Guard, got {guard!r}")
+
+
+def new_evidence() -> Tensors:
+    """What the guard remembers at the beginning of a stream; its tensors are never written into."""
+    zero = torch.zeros((), dtype=torch.float64)
+    return {
+        "ring": torch.zeros(0, len(COLUMNS)),
+        "wealth": betting.new_wealth(),
+        "usual_mean": torch.zeros(len(FACTS), dtype=torch.float64),
+        "usual_variance": torch.zeros(len(FACTS), dtype=torch.float64),
+        **dict.fromkeys(NUMBERS, zero),
+    }

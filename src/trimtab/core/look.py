@@ -1,0 +1,130 @@
+"""A look: the adapted and the source model side by side on the same samples, without labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from trimtab.functional import entropy
+
+COLUMNS = (
+    "harm",
+    "agreement",
+    "confidence",
+    "source_confidence",
+    "entropy",
+    "source_entropy",
+    "stability",
+    "source_stability",
+    "class",
+    "source_class",
+)
+"""What is remembered of each sample that was looked at."""
+
+RING_SAMPLES = 256
+"""Latest samples that are remembered."""
+SHARE_SAMPLES = 128
+"""Samples before a look that tell, together with it, how often each class is predicted."""
+UNKNOWN = -1.0
+"""Of columns that need a view, where none was taken."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Logits of samples by both models, shape (samples, classes), and of a view of each sample.
+
+    Args:
+        adapted_view: None where no view was taken.
+        agreed: Whether that is because both models say the same nearly everywhere.
+    """
+
+    adapted: Tensor
+    source: Tensor
+    adapted_view: Tensor | None = None
+    source_view: Tensor | None = None
+    agreed: bool = False
+
+    @property
+    def compared(self) -> bool:
+        """Whether the look tells how stable predictions are."""
+        return self.source_view is not None or self.agreed
+
+    @property
+    def disagreement(self) -> float:
+        """Share of samples on which the models differ: accuracies cannot differ by more."""
+        return float((self.adapted.argmax(1) != self.source.argmax(1)).float().mean())
+
+    def rows(self, earlier: Tensor) -> Tensor:
+        """What to remember, shape (samples, columns), on the CPU.
+
+        Args:
+            earlier: Rows of samples that were looked at before, the latest first.
+        """
+        said, source_said = self.adapted.argmax(1), self.source.argmax(1)
+        stable = _same(self.adapted_view, said)
+        source_stable = _same(self.source_view, source_said)
+        harms = self._harms(stable, source_stable, earlier)
+        if not self.compared:
+            harms = torch.zeros_like(harms)
+            stable = source_stable = torch.full_like(harms, UNKNOWN)
+        columns = (
+            harms,
+            said == source_said,
+            confidence(self.adapted),
+            confidence(self.source),
+            entropy(self.adapted),
+            entropy(self.source),
+            stable,
+            source_stable,
+            said,
+            source_said,
+        )
+        return torch.stack([column.float().cpu() for column in columns], 1)
+
+    def _harms(self, stable: Tensor, source_stable: Tensor, earlier: Tensor) -> Tensor:
+        """By how much the source seems righter, for each sample, from -1 to 1.
+
+        A prediction seems right where the model says the same of a view. That is no merit where
+        the model says the same of everything, so it counts for less, the more often a model says
+        its class than the other one does: for the adapted model as far as the source shows many
+        classes (in a run of one class, concentration proves nothing), for the source as far as
+        the adapted model is stable itself (else it is that one which scatters).
+        """
+        said, source_said = self.adapted.argmax(1), self.source.argmax(1)
+        classes = self.adapted.shape[1]
+        recent = earlier[:SHARE_SAMPLES, [COLUMNS.index("class"), COLUMNS.index("source_class")]]
+        own = torch.cat([said.cpu(), recent[:, 0].long()])
+        source = torch.cat([source_said.cpu(), recent[:, 1].long()])
+        shares, source_shares = class_shares(own, classes), class_shares(source, classes)
+        variety = effective_classes(source_shares) / min(classes, len(source))
+        steady = float(stable.float().mean())
+        excess = (shares - source_shares).to(said.device)
+        own_merit = 1 - variety**2 * excess[said].clamp(min=0.0)
+        source_merit = 1 - steady**6 * (-excess[source_said]).clamp(min=0.0)
+        return source_stable.float() * source_merit - stable.float() * own_merit
+
+
+def _same(view: Tensor | None, said: Tensor) -> Tensor:
+    return torch.ones_like(said) if view is None else view.argmax(1) == said
+
+
+def class_shares(said: Tensor, classes: int) -> Tensor:
+    """How often each class is predicted, shape (classes,)."""
+    return torch.bincount(said, minlength=classes).float() / max(len(said), 1)
+
+
+def effective_classes(shares: Tensor) -> float:
+    """How many classes show: the exponential of their shares' entropy; rare ones hardly count."""
+    return float(torch.special.entr(shares).sum().exp())
+
+
+def confidence(logits: Tensor) -> Tensor:
+    """Probability of each sample's likeliest class."""
+    return logits.softmax(1).amax(1)
+
+
+def remembered(rows: Tensor, ring: Tensor) -> Tensor:
+    """The ring with these rows in front."""
+    return torch.cat([rows, ring])[:RING_SAMPLES]

@@ -1,0 +1,54 @@
+"""What is usual for the batches of a stream, so that an odd one is looked at soon."""
+
+import torch
+from torch import Tensor
+
+from trimtab.core.backbone import Tensors
+from trimtab.core.look import class_shares, confidence, effective_classes
+
+FACTS = ("confidence", "classes", "brightness", "contrast", "roughness")
+"""Of a batch: two of its predictions, three of its inputs."""
+INPUT_FACTS = slice(2, None)
+
+KNOWN_BATCHES = 8
+"""Before so many, nothing is known to be usual."""
+USUAL_BATCHES = 32.0
+"""Batches over which the usual is known."""
+LARGEST = 1e12
+"""Of a fact: its square must be finite."""
+LEAST_DEVIATION = 0.01
+"""Share of the usual that a batch may be off, however steady the stream was."""
+
+
+def facts(inputs: Tensor, logits: Tensor) -> Tensor:
+    """A batch in five numbers, float64, on the CPU."""
+    shares = class_shares(logits.argmax(1).cpu(), logits.shape[1])
+    values = inputs.float()
+    found = [
+        float(confidence(logits.float()).mean()),
+        effective_classes(shares),
+        float(values.mean()),
+        float(values.std(correction=0)),
+        float((values[..., 1:] - values[..., :-1]).abs().sum()) / values.numel(),
+    ]
+    return torch.tensor(found, dtype=torch.float64).nan_to_num(0.0).clamp(-LARGEST, LARGEST)
+
+
+def noted(evidence: Tensors, found: Tensor) -> tuple[Tensors, float]:
+    """The evidence once a batch is part of the usual; by how many deviations it was off at most."""
+    mean, variance = evidence["usual_mean"], evidence["usual_variance"]
+    batches = float(evidence["batches"])
+    deviation = variance.sqrt() + LEAST_DEVIATION * mean.abs() + 1e-6
+    off = (found - mean).abs() / deviation
+    weight = 1 / min(batches + 1, USUAL_BATCHES)
+    moved = mean + weight * (found - mean)
+    spread = (1 - weight) * (variance + weight * (found - mean).square())
+    known = batches >= KNOWN_BATCHES
+    unlike = off[INPUT_FACTS].square().mean().sqrt() if known else torch.zeros_like(off[0])
+    changed = {
+        "usual_mean": moved,
+        "usual_variance": spread,
+        "batches": evidence["batches"] + 1,
+        "unlike": unlike,
+    }
+    return evidence | changed, float(off.max()) if known else 0.0

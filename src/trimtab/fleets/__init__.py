@@ -1,0 +1,1 @@
+"""Fleets: many streams over one backbone, their passes merged."""

@@ -1,0 +1,1 @@
+"""Predictions for people's own images: files in, a table of classes out, learning on the way."""

@@ -1,0 +1,154 @@
+"""One fleet step for the requests of many streams, and the books that are kept of it."""
+
+import logging
+import time
+from dataclasses import asdict
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from trimtab.core.counters import Counters
+from trimtab.core.state import StreamState
+from trimtab.fleets.fleet import StreamError
+from trimtab.server.errors import RequestError
+from trimtab.server.streams import SOURCE, Streams
+from trimtab.server.work import Outcome, Result, Work
+
+log = logging.getLogger("trimtab.server")
+
+
+def step(streams: Streams, works: list[Work]) -> list[Result]:
+    """What becomes of each request: at most one of each stream, any number for the source model.
+
+    A stream's own failure leaves it as it was and the others undisturbed.
+    """
+    before: dict[str, StreamState] = {}
+    prepared = [_prepared(streams, work, before) for work in works]
+    ready = [work for work, refused in zip(works, prepared, strict=True) if refused is None]
+    batches = {work.stream: work.inputs for work in ready if work.stream is not None}
+    plain = [work.inputs for work in ready if work.stream is None]
+    if plain:
+        batches[SOURCE] = torch.cat(plain)
+    learners = {work.stream for work in ready if _learns(streams, work)}
+    logits = streams.fleet.step(batches, predict_only=batches.keys() - learners)
+    rows = _Rows(logits.get(SOURCE))
+    results = [
+        refused or _finished(streams, work, work.stream in learners, logits, before, rows)
+        for work, refused in zip(works, prepared, strict=True)
+    ]
+    streams.make_room()
+    return results
+
+
+def _prepared(streams: Streams, work: Work, before: dict[str, StreamState]) -> RequestError | None:
+    """Have the stream in memory, at its beginning where that is asked for."""
+    if work.stream is None:
+        return None
+    try:
+        adapter = streams.adapter(work.stream)
+    except RequestError as refused:
+        return refused
+    through = streams.records[work.stream].learned_through
+    if work.after and (through is None or through < work.after):
+        _leave(streams, work.stream, adapter.state)
+        return RequestError(
+            409,
+            f"{work.stream} has learned through {through}, not {work.after}; send again what came "
+            "between",
+        )
+    before[work.stream] = adapter.state
+    if work.start and adapter.counters.samples and not _is_repeated(streams, work):
+        adapter.reset()
+    return None
+
+
+def _is_repeated(streams: Streams, work: Work) -> bool:
+    """Whether a request of this number, or a later one, has been handled already."""
+    assert work.stream is not None
+    through = streams.records[work.stream].learned_through
+    return work.number is not None and through is not None and work.number <= through
+
+
+def _learns(streams: Streams, work: Work) -> bool:
+    if work.stream is None or not work.learn or streams.records[work.stream].frozen:
+        return False
+    return not _is_repeated(streams, work)
+
+
+def _finished(
+    streams: Streams,
+    work: Work,
+    learned: bool,
+    logits: dict[str, Any],
+    before: dict[str, StreamState],
+    rows: "_Rows",
+) -> Result:
+    if work.stream is None:
+        return rows.next(work.samples)
+    result = logits[work.stream]
+    if isinstance(result, StreamError):
+        return _failed(streams, work.stream, before[work.stream], result)
+    repeated = _is_repeated(streams, work)
+    _note(streams, work, learned, repeated)
+    store = streams.store
+    parameters = {
+        "sequence_id": work.stream,
+        "learned": learned,
+        "repeated": repeated or None,
+        "learned_through": streams.records[work.stream].learned_through,
+        "durable_through": None if store is None else store.durable_through(work.stream),
+    }
+    if work.end:
+        streams.park(work.stream)
+    return Outcome(result, parameters)
+
+
+def _failed(
+    streams: Streams, stream: str, before: StreamState, failure: StreamError
+) -> RequestError:
+    """Put the stream back; one that was opened for this request is none."""
+    streams.fleet[stream].state = before
+    _leave(streams, stream, before)
+    error = failure.error
+    if isinstance(error, ValueError):
+        return RequestError(400, str(error))
+    log.error("a stream's step failed", exc_info=error, extra={"stream": stream})
+    return RequestError(500, f"the step failed and nothing was learned: {type(error).__name__}")
+
+
+def _leave(streams: Streams, stream: str, state: StreamState) -> None:
+    """Forget a stream that was opened for a request of which nothing came."""
+    if not state.counters.samples and not (streams.store and streams.store.holds(stream)):
+        streams.forget(stream)
+
+
+def _note(streams: Streams, work: Work, learned: bool, repeated: bool) -> None:
+    """Keep the books. A frozen stream leaves numbered requests behind, too."""
+    assert work.stream is not None
+    record, adapter = streams.records[work.stream], streams.fleet[work.stream]
+    record.used = time.monotonic()
+    numbered = work.number is not None and work.learn and not repeated
+    if numbered:
+        record.learned_through = work.number
+    adapter.state.learned_through = record.learned_through  # whatever a guard has put back
+    done = asdict(adapter.counters)
+    gained = {name: value - record.counters.get(name, 0) for name, value in done.items()}
+    streams.totals = streams.totals.plus(Counters(**gained))
+    record.counters = done
+    if learned or numbered or (work.start and not repeated):
+        streams.touch(work.stream, work.samples)
+
+
+class _Rows:
+    """The source model's logits, dealt out to its requests in their order."""
+
+    def __init__(self, logits: Tensor | StreamError | None) -> None:
+        self._logits, self._dealt = logits, 0
+
+    def next(self, samples: int) -> Result:
+        if not isinstance(self._logits, Tensor):
+            return RequestError(400, f"the model could not predict: {self._logits}")
+        first = self._dealt
+        self._dealt += samples
+        return Outcome(self._logits[first : self._dealt], {"learned": False})

@@ -1,0 +1,185 @@
+"""The guard acts where adapting harms, leaves alone what helps, and finds its way back."""
+
+import logging
+from typing import ClassVar
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import trimtab
+from trimtab import Guard, Health
+from trimtab.core.adapter import Adapter
+from trimtab.core.component import OutputRule, Step
+from trimtab.core.method import Method
+from trimtab.core.norm import SOURCE
+
+CLASSES = 5
+
+
+class Painted(nn.Module):
+    """Reads the class that is painted into an image, flips included."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.GroupNorm(1, CLASSES)
+        self.scale = nn.Linear(CLASSES, CLASSES, bias=False)
+        with torch.no_grad():
+            self.scale.weight.copy_(4 * torch.eye(CLASSES))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.scale(self.norm(x).mean((2, 3)))  # type: ignore[no-any-return]
+
+
+class Spoils(OutputRule):
+    """Says one class of everything while ``switch`` is on."""
+
+    switch: ClassVar[list[bool]] = [False]
+
+    def correct(self, logits: Tensor, step: Step, memory: dict[str, Tensor]) -> Tensor:
+        one_class = torch.eye(CLASSES)[:1].repeat(len(logits), 1)
+        return one_class if self.switch[0] else logits
+
+
+def images(count: int, seed: int, kinds: int = CLASSES) -> Tensor:
+    random = torch.Generator().manual_seed(seed)
+    labels = torch.randint(kinds, (count,), generator=random)
+    made = 0.3 * torch.rand(count, CLASSES, 4, 4, generator=random)
+    made[torch.arange(count), labels] += 1
+    return made
+
+
+@pytest.fixture
+def stream() -> Adapter:
+    Spoils.switch = [False]
+    return trimtab.adapt(Painted(), Method((Spoils(),), norm=SOURCE), guard=True)
+
+
+def feed(adapter: Adapter, batches: int, seed: int = 0) -> list[Tensor]:
+    return [adapter(images(32, 100 * seed + n)) for n in range(batches)]
+
+
+def spent(adapter: Adapter) -> int:
+    return adapter.counters.forward_samples + 2 * adapter.counters.backward_samples
+
+
+def test_what_does_no_harm_is_left_alone(stream: Adapter) -> None:
+    feed(stream, 20)
+    health = stream.health
+    assert (health.predicting, health.alarms, health.scaled) == ("adapted", 0, 0)
+    assert health.agreement == 1
+    assert health.harm == pytest.approx(0, abs=1e-6)
+
+
+def test_a_collapse_is_answered_by_the_source(
+    stream: Adapter, caplog: pytest.LogCaptureFixture
+) -> None:
+    feed(stream, 20)
+    Spoils.switch[0] = True
+    with caplog.at_level(logging.WARNING, "trimtab"):
+        answers = feed(stream, 12, seed=1)
+    assert stream.health.predicting == "source"
+    assert "harm after" in caplog.text
+    with torch.no_grad():
+        expected = stream.backbone(images(32, 111)).logits
+    assert torch.equal(answers[11], expected)
+
+
+def test_there_is_a_way_back(stream: Adapter) -> None:
+    feed(stream, 20)
+    Spoils.switch[0] = True
+    feed(stream, 12, seed=1)
+    Spoils.switch[0] = False
+    feed(stream, 60, seed=2)
+    health = stream.health
+    assert (health.predicting, health.alarms, health.returns) == ("adapted", 1, 1)
+
+
+def test_a_guard_that_does_not_act_only_watches(stream: Adapter) -> None:
+    adapter = trimtab.adapt(stream.backbone, stream.method, guard=Guard(acts=False))
+    Spoils.switch[0] = True
+    answers = feed(adapter, 12)
+    assert (torch.cat(answers).argmax(1) == 0).all()
+    assert adapter.health.predicting == "adapted"
+    assert (adapter.health.evidence or 0) > Guard().alarm
+
+
+def test_a_run_of_one_class_is_no_collapse() -> None:
+    Spoils.switch = [False]
+    adapter = trimtab.adapt(Painted(), Method((Spoils(),), norm=SOURCE), guard=True)
+    feed(adapter, 10)
+    Spoils.switch[0] = True  # says class 0, and class 0 it is
+    for n in range(20):
+        adapter(images(32, n, kinds=1))
+    assert adapter.health.alarms == 0
+
+
+def test_looks_cost_no_more_than_their_share() -> None:
+    def passes(guard: bool | Guard) -> float:
+        adapter = trimtab.adapt(Painted(), "tent", guard=guard)
+        feed(adapter, 20)  # the first looks are extra
+        before = spent(adapter)
+        feed(adapter, 60, seed=1)
+        return spent(adapter) - before
+
+    assert passes(False) < passes(Guard(cost=0.06)) <= 1.08 * passes(False)
+
+
+def test_a_budget_pays_for_looks_too() -> None:
+    adapter = trimtab.adapt(Painted(), "tent", guard=True, budget=2.0)
+    feed(adapter, 60)
+    assert spent(adapter) <= 2.02 * adapter.counters.samples
+
+
+def test_listeners_hear_of_each_look_and_cannot_break_a_stream(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    adapter = trimtab.adapt(Painted(), "tent", guard=True)
+    heard: list[Health] = []
+
+    def broken(_: Health) -> None:
+        raise RuntimeError("disk full")
+
+    adapter.on_health(broken)
+    adapter.on_health(heard.append)
+    feed(adapter, 12)
+    assert heard
+    assert heard[-1].looked_at == adapter.health.looked_at
+    assert "disk full" in caplog.text
+
+
+def test_the_preset_has_a_guard_and_can_go_without() -> None:
+    model = Painted()
+    assert trimtab.adapt(model, "trimtab").guard == Guard()
+    assert trimtab.adapt(model, "trimtab", guard=False).guard is None
+    assert trimtab.adapt(model, "tent").guard is None
+
+
+@pytest.mark.parametrize("wrong", ["yes", 3])
+def test_what_is_no_guard_is_refused(wrong: object) -> None:
+    with pytest.raises(ValueError, match="guard must be True, False or a"):
+        trimtab.adapt(Painted(), "tent", guard=wrong)  # type: ignore[arg-type]
+
+
+def test_a_state_belongs_to_its_guard() -> None:
+    model = trimtab.Backbone(Painted())
+    guarded, plain = (trimtab.adapt(model, "tent", guard=g) for g in (True, False))
+    feed(guarded, 2)
+    with pytest.raises(ValueError, match="its guard is"):
+        plain.load_state_dict(guarded.state_dict())
+
+
+def test_inputs_that_cannot_be_mirrored_are_guarded_without_views() -> None:
+    model = nn.Sequential(nn.LayerNorm(8), nn.Linear(8, 3))
+    adapter = trimtab.adapt(model, "tent", guard=True)
+    for n in range(6):
+        adapter(torch.rand(16, 8, generator=torch.Generator().manual_seed(n)))
+    assert adapter.health.looked_at > 0
+
+
+def test_health_without_a_guard_knows_counters_and_beliefs() -> None:
+    adapter = trimtab.adapt(Painted(), "tent")
+    feed(adapter, 3)
+    health = adapter.health
+    assert (health.samples, health.updates, health.evidence) == (96, 3, None)
+    assert health.predicting == "adapted"

@@ -1,0 +1,69 @@
+"""Snapshots: kept in a ring, gone back to exactly."""
+
+import pytest
+import torch
+from torch import Tensor
+
+import trimtab
+from reference import nets
+
+
+@pytest.fixture
+def adapter(recorded: dict[str, Tensor]) -> trimtab.Adapter:
+    return trimtab.adapt(nets.trained("gn", recorded), "tent", lr=0.01)
+
+
+def test_a_rollback_goes_on_as_from_the_snapshot(adapter: trimtab.Adapter, images: Tensor) -> None:
+    adapter(images[:16])
+    adapter.snapshot("good")
+    expected = [adapter(batch) for batch in images[16:48].split(16)]
+    adapter.rollback("good")
+    again = [adapter(batch) for batch in images[16:48].split(16)]
+    assert all(torch.equal(a, b) for a, b in zip(expected, again, strict=True))
+    assert adapter.counters.updates == 5
+
+
+def test_the_latest_snapshot_is_the_default(adapter: trimtab.Adapter, images: Tensor) -> None:
+    adapter.snapshot("first")
+    adapter(images[:16])
+    adapter.snapshot()
+    expected = adapter.predict(images[:16])
+    adapter(images[16:32])
+    adapter.rollback()
+    assert torch.equal(adapter.predict(images[:16]), expected)
+    assert [snapshot.name for snapshot in adapter.history] == ["first", "sample 16"]
+
+
+def test_a_name_is_used_once_and_the_ring_is_short(
+    adapter: trimtab.Adapter, images: Tensor
+) -> None:
+    for n in range(12):
+        adapter.snapshot(f"number {n}")
+    adapter.snapshot("number 11")
+    assert [s.name for s in adapter.history] == [f"number {n}" for n in range(4, 12)]
+
+
+def test_an_unknown_snapshot_is_refused(adapter: trimtab.Adapter) -> None:
+    with pytest.raises(ValueError, match="there is no snapshot to go back to; known: none"):
+        adapter.rollback()
+    adapter.snapshot("only")
+    with pytest.raises(ValueError, match="there is no snapshot 'other' to go back to"):
+        adapter.rollback("other")
+
+
+def test_a_guard_blesses_states_that_do_no_harm(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    adapter = trimtab.adapt(nets.trained("gn", recorded), "tent", lr=0.0, guard=True)
+    for batch in images.repeat(3, 1, 1, 1).split(16):
+        adapter(batch)
+    assert any(snapshot.blessed for snapshot in adapter.history)
+    assert adapter.state.blessed is not None
+
+
+def test_a_clone_has_the_same_snapshots(adapter: trimtab.Adapter, images: Tensor) -> None:
+    adapter.snapshot("here")
+    twin = adapter.clone()
+    twin(images[:16])
+    twin.rollback("here")
+    assert torch.equal(twin.predict(images[:16]), adapter.predict(images[:16]))

@@ -1,0 +1,190 @@
+"""Numbers, checkpoints and what a stream says it has learned."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+import trimtab
+from same import assert_same
+from server.running import running, service
+from trimtab.server.client import ServerError
+from trimtab.server.follower import Follower
+from trimtab.server.limits import Limits
+from trimtab.server.service import Service
+from trimtab.server.streams import Saving
+
+
+def settled(served: Service) -> None:
+    store = served.streams.store
+    assert store is not None
+    assert store.flush(10)
+
+
+def test_a_request_sent_again_is_answered_and_not_learned_from(
+    client: trimtab.Client, images: Tensor
+) -> None:
+    for number in (1, 2):
+        assert client.infer(images[:8], stream="cam", number=number).learned
+    samples = client.stream("cam")["samples"]
+    again = client.infer(images[:8], stream="cam", number=2)
+    assert again.logits.shape == (8, 7)
+    assert not again.learned
+    assert again.learned_through == 2
+    assert client.stream("cam")["samples"] == samples
+
+
+def test_answers_say_through_which_number_a_stream_is_durable(
+    client: trimtab.Client, served: Service, images: Tensor
+) -> None:
+    client.infer(images[:8], stream="cam", number=5)
+    settled(served)
+    answer = client.infer(images[8:16], stream="cam", number=6)
+    assert answer.learned_through == 6
+    assert answer.durable_through in (5, 6)
+    settled(served)
+    assert client.stream("cam")["durable_through"] == 6
+
+
+def test_a_stream_goes_on_after_a_restart_bit_for_bit(
+    net: nn.Module, images: Tensor, tmp_path: Path
+) -> None:
+    alone = trimtab.fleet(net, "tent")
+    for first in range(0, 32, 8):
+        batch = images[first : first + 8]
+        with running(service(net, images, tmp_path)) as url, trimtab.Client(url) as client:
+            found = client.infer(batch, stream="cam", number=first).logits
+        logits = alone.step({"cam": batch})["cam"]
+        assert isinstance(logits, Tensor)
+        assert np.array_equal(found, logits.numpy())
+    restored = trimtab.fleet(net, "tent")["cam"]
+    restored.load(next(tmp_path.glob("*.safetensors")))
+    assert restored.state.learned_through == 24
+    alone["cam"].state.learned_through = 24
+    assert_same(restored.state_dict(), alone["cam"].state_dict())
+
+
+def test_a_request_that_must_come_after_a_lost_one_is_refused(
+    client: trimtab.Client, images: Tensor
+) -> None:
+    client.infer(images[:8], stream="cam", number=1)
+    with pytest.raises(ServerError, match="has learned through 1, not 2"):
+        client.infer(images[:8], stream="cam", number=3, after=2)
+    with pytest.raises(ServerError, match="has learned through None"):
+        client.infer(images[:8], stream="new", number=3, after=2)
+    assert [stream["id"] for stream in client.streams()] == ["cam"]
+
+
+def test_a_follower_sends_again_what_a_crash_has_lost(
+    net: nn.Module, images: Tensor, tmp_path: Path
+) -> None:
+    batches, old = list(images[:32].split(8)), tmp_path / "old"
+    rarely = Saving(samples=16, seconds=1000)  # every second request
+    with (
+        running(service(net, images, tmp_path / "store", saving=rarely)) as url,
+        trimtab.Client(url) as client,
+    ):
+        follower = Follower(client, "cam")
+        follower(batches[0])
+        follower(batches[1])
+        wait_until_durable(client, 2)
+        shutil.copytree(tmp_path / "store", old)  # all that a crash from here on would leave
+        follower(batches[2])
+    with running(service(net, images, old)) as url, trimtab.Client(url) as client:
+        follower.client = client
+        follower(batches[3])
+        found = client.stream("cam")
+        assert (found["learned_through"], found["samples"]) == (4, 32)
+
+
+def wait_until_durable(client: trimtab.Client, number: int) -> None:
+    for _ in range(1000):
+        if client.stream("cam")["durable_through"] == number:
+            return
+    raise AssertionError(f"never durable through {number}")
+
+
+def test_a_frozen_stream_answers_and_learns_nothing_also_after_a_restart(
+    net: nn.Module, images: Tensor, tmp_path: Path
+) -> None:
+    with running(service(net, images, tmp_path)) as url, trimtab.Client(url) as client:
+        client.infer(images[:8], stream="cam", number=1)
+        assert client.freeze("cam")["frozen"]
+        assert not client.infer(images[:8], stream="cam", number=2).learned
+    with running(service(net, images, tmp_path)) as url, trimtab.Client(url) as client:
+        assert not client.infer(images[:8], stream="cam", number=3).learned
+        assert client.stream("cam")["samples"] == 8
+        client.freeze("cam", False)
+        assert not client.infer(images[:8], stream="cam", number=3).learned
+        assert client.infer(images[:8], stream="cam", number=4).learned
+
+
+def test_a_reset_goes_back_to_the_source_and_remembers_numbers(
+    client: trimtab.Client, net: nn.Module, images: Tensor
+) -> None:
+    fresh = trimtab.fleet(net, "tent")["cam"](images[:8]).numpy()
+    client.infer(images[8:40], stream="cam", number=7)
+    assert client.reset("cam")["learned_through"] == 7
+    assert np.array_equal(client.infer(images[:8], stream="cam", number=8).logits, fresh)
+
+
+def test_a_started_sequence_begins_anew_unless_the_request_is_a_repeated_one(
+    client: trimtab.Client, net: nn.Module, images: Tensor
+) -> None:
+    fresh = trimtab.fleet(net, "tent")["cam"](images[:8]).numpy()
+    client.infer(images[8:40], stream="cam", number=1)
+    repeated = client.infer(images[:8], stream="cam", number=1, start=True)
+    assert not np.array_equal(repeated.logits, fresh)
+    begun = client.infer(images[:8], stream="cam", number=2, start=True)
+    assert np.array_equal(begun.logits, fresh)
+
+
+def test_a_damaged_file_is_named_and_the_stream_can_be_deleted(
+    client: trimtab.Client, served: Service, images: Tensor, tmp_path: Path
+) -> None:
+    client.infer(images[:8], stream="cam", number=1, end=True)
+    settled(served)
+    path = next(tmp_path.glob("store/*.safetensors"))
+    content = bytearray(path.read_bytes())
+    content[-5] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ServerError, match="checksum"):
+        client.infer(images[:8], stream="cam", number=2)
+    assert path.read_bytes() == content
+    client.delete("cam")
+    assert not path.exists()
+    assert client.infer(images[:8], stream="cam", number=1).learned
+
+
+def test_a_state_of_another_method_is_refused(
+    net: nn.Module, images: Tensor, tmp_path: Path
+) -> None:
+    with running(service(net, images, tmp_path)) as url, trimtab.Client(url) as client:
+        client.infer(images[:8], stream="cam")
+    with (
+        running(service(net, images, tmp_path, method="roid")) as url,
+        trimtab.Client(url) as client,
+        pytest.raises(ServerError, match="belongs to another stream"),
+    ):
+        client.infer(images[:8], stream="cam")
+
+
+def test_more_streams_than_fit_go_on_from_their_files(
+    net: nn.Module, images: Tensor, tmp_path: Path
+) -> None:
+    limits = Limits(resident=2)
+    alone = trimtab.fleet(net, "tent")
+    with (
+        running(service(net, images, tmp_path, limits=limits, max_batch=8)) as url,
+        trimtab.Client(url) as client,
+    ):
+        for first in range(0, 48, 8):
+            for name in ("a", "b", "c", "d"):
+                found = client.infer(images[first : first + 8], stream=name).logits
+                expected = alone.step({name: images[first : first + 8]})[name]
+                assert torch.equal(torch.from_numpy(found), expected)  # type: ignore[arg-type]
+        assert sum(stream["resident"] for stream in client.streams()) == 2
+        assert {stream["id"] for stream in client.streams()} == {"a", "b", "c", "d"}
