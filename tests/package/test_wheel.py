@@ -1,4 +1,4 @@
-"""What is published: the wheel's files, size and metadata, and that it starts where nothing else is."""
+"""What is published: the wheel's files, size and metadata, and that it starts on its own."""
 
 import os
 import subprocess
