@@ -65,3 +65,19 @@ def test_links_that_leave_the_site_become_words() -> None:
     changelog = hook('--8<-- "CHANGELOG.md"\n', config=config)
     assert changelog.startswith("# Changelog")
     assert "](docs/" not in changelog
+
+
+def test_the_picture_shows_the_numbers_that_are_kept() -> None:
+    drawn = loaded(DOCS / "make_picture.py").picture()
+    kept = (DOCS / "terminal.svg").read_text(encoding="utf-8")
+    number = re.compile(r"\d+\.\d(?=[&\s<])")
+    assert len(number.findall(words_of(kept))) > 20
+    assert number.findall(words_of(kept)) == number.findall(words_of(drawn)), (
+        "run: python docs/make_picture.py"
+    )
+    assert "@font-face" not in kept
+
+
+def words_of(svg: str) -> str:
+    """What an SVG writes, without where."""
+    return " ".join(re.findall(r">([^<>]+)</text>", svg)) + " "
