@@ -1,12 +1,13 @@
 """The head of the page: what is in here, in a few numbers."""
 
 from trimtab.bench.result import RunResult
-from trimtab.report.markup import Markup, element
+from trimtab.report.headline import headlines
+from trimtab.report.markup import Markup, element, together
 from trimtab.report.table import Table
 
 
 def summary(tables: list[Table], results: list[RunResult]) -> Markup:
-    """Tiles with counts."""
+    """What came out, in a sentence, and tiles with counts."""
     done = [run for run in results if run.scores is not None]
     collapsed = sum(run.scores.collapsed for run in done if run.scores is not None)
     failed = len(results) - len(done)
@@ -24,7 +25,8 @@ def summary(tables: list[Table], results: list[RunResult]) -> Markup:
         _tile(failed, "failed", "failed", bad=failed > 0),
         _tile(collapsed, "collapsed", "collapsed", bad=collapsed > 0),
     ]
-    return element("ul", *tiles, class_="tiles")
+    said = [element("p", sentence, class_="headline") for sentence in headlines(tables)]
+    return together(*said, element("ul", *tiles, class_="tiles"))
 
 
 def _tile(count: int, one: str, many: str, *, bad: bool = False) -> Markup:
