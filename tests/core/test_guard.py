@@ -177,6 +177,22 @@ def test_inputs_that_cannot_be_mirrored_are_guarded_without_views() -> None:
     assert adapter.health.looked_at > 0
 
 
+def test_structured_inputs_are_guarded_too() -> None:
+    class Pair(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.tail = nn.Sequential(nn.LayerNorm(8), nn.Linear(8, 3))
+
+        def forward(self, left: Tensor, right: Tensor) -> Tensor:
+            return self.tail(left + right)  # type: ignore[no-any-return]
+
+    adapter = trimtab.adapt(Pair(), "tent", guard=True)
+    random = torch.Generator().manual_seed(0)
+    for _ in range(6):
+        adapter({side: torch.rand(16, 8, generator=random) for side in ("left", "right")})
+    assert adapter.health.looked_at > 0
+
+
 def test_health_without_a_guard_knows_counters_and_beliefs() -> None:
     adapter = trimtab.adapt(Painted(), "tent")
     feed(adapter, 3)

@@ -18,6 +18,7 @@ from trimtab.core.moment_rows import layout_of, split
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.prediction import Prediction
 from trimtab.core.rows import Rows
+from trimtab.core.structured import Structured, joined_inputs
 
 SAME = 0.02
 """Logits that differ by no more than this share of the largest differ by rounding, even of half
@@ -49,17 +50,15 @@ class Request:
 
         Parameters outside norm layers, and inputs that gradients flow to, need a pass of their own.
         """
-        return not self.inputs.requires_grad and self.params.keys() <= backbone.row_names
+        grown = isinstance(self.inputs, Tensor) and self.inputs.requires_grad
+        return not grown and self.params.keys() <= backbone.row_names
 
 
 def kind_of(inputs: Tensor) -> Hashable:
     """What inputs must have in common to be joined."""
+    if isinstance(inputs, Structured):
+        return (inputs.form, inputs.device)
     return (tuple(inputs.shape[1:]), inputs.dtype, inputs.device)
-
-
-def join(inputs: Sequence[Tensor]) -> Tensor:
-    """The samples of all batches, one after the other."""
-    return torch.cat(list(inputs))
 
 
 @dataclass(eq=False)
@@ -151,7 +150,7 @@ def forward(backbone: Backbone, requests: list[Request]) -> JointPass:
     )
     with torch.set_grad_enabled(learns):
         stacked = dict(zip(names, _columns(rows, shapes), strict=True))
-        made = backbone.jointly(join([r.inputs for r in requests]), stacked, streams)
+        made = backbone.jointly(joined_inputs([r.inputs for r in requests]), stacked, streams)
     whole = JointPass(requests, names, shapes, rows, made)
     logits = made.logits.detach().split(streams.sizes)
     features: Sequence[Tensor | None] = [None] * len(requests)

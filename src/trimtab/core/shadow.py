@@ -13,6 +13,7 @@ from trimtab.core.attempt import Attempt
 from trimtab.core.guard import Guard
 from trimtab.core.look import Look
 from trimtab.core.state import StreamState
+from trimtab.core.structured import Structured
 
 LOOK_SAMPLES = 64
 """Most samples of a batch that are looked at."""
@@ -65,7 +66,8 @@ class Shadow:
         return look, after.counters.forward_samples - spent
 
     def _view(self, state: StreamState, inputs: Tensor) -> Tensor | None:
-        view = self.guard.view or (mirrored if inputs.dim() == 4 else None)
+        are_images = inputs.dim() == 4 and not isinstance(inputs, Structured)
+        view = self.guard.view or (mirrored if are_images else None)
         return None if view is None else augmented(view, inputs, state.draft().generator)
 
     @torch.no_grad()

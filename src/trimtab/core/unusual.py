@@ -5,6 +5,7 @@ from torch import Tensor
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.look import class_shares, confidence, effective_classes
+from trimtab.core.structured import Structured
 
 FACTS = ("confidence", "classes", "brightness", "contrast", "roughness")
 """Of a batch: two of its predictions, three of its inputs."""
@@ -21,9 +22,10 @@ LEAST_DEVIATION = 0.01
 
 
 def facts(inputs: Tensor, logits: Tensor) -> Tensor:
-    """A batch in five numbers, float64, on the CPU."""
+    """A batch in five numbers, float64, on the CPU; of structured inputs, the first tensor."""
     shares = class_shares(logits.argmax(1).cpu(), logits.shape[1])
-    values = inputs.float()
+    plain = inputs.tensors[0] if isinstance(inputs, Structured) else inputs
+    values = plain.float()
     found = [
         float(confidence(logits.float()).mean()),
         effective_classes(shares),
