@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test quick lint clean
+.PHONY: demo test quick lint docs package clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m trimtab demo
@@ -21,6 +21,16 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The site, into site/; a broken link, or a page that is not there, is an error.
+docs: $(VENV)/.installed-docs
+	$(BIN)/mkdocs build --strict --quiet
+
+# Wheel and sdist into dist/, and what is in them.
+package: $(VENV)/.installed-dev
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m pytest tests/package
+
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -36,5 +46,9 @@ $(VENV)/.installed-dev: $(BIN)/python pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet -c constraints.txt -e ".[test,dev]"
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-test
 
+$(VENV)/.installed-docs: $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet -c constraints.txt -e ".[docs]"
+	@touch $@ $(VENV)/.installed
+
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) build dist site

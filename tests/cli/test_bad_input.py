@@ -38,14 +38,14 @@ def told(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     [
         ("title", "titel", "suite.toml: unknown key of a suite 'titel'"),
         ("scenario =", "scenari =", "suite.toml: [[grid]] 1: unknown field of a run 'scenari'"),
-        ("images_per_domain = 8", "images_per_domain = 0", "images_per_domain must be at least 1"),
-        ("images_per_domain = 8", "images_per_domain = '8'", "must be a whole number or nothing"),
+        ("images_per_domain = 3", "images_per_domain = 0", "images_per_domain must be at least 1"),
+        ("images_per_domain = 3", "images_per_domain = '8'", "must be a whole number or nothing"),
         (
-            "batch_size = 8",
+            "batch_size = 16",
             "batch_size = [[8, 9]]",
             "batch_size must be a whole number, got [8, 9]",
         ),
-        ("batch_size = 8", "batch_size = true", "batch_size must be a whole number, got True"),
+        ("batch_size = 16", "batch_size = true", "batch_size must be a whole number, got True"),
         ('"tent"', '"tentt"', "suite.toml: method tentt: unknown method 'tentt'"),
         ("lr = 0.01", "lr = [0.01]", "suite.toml: method roid(lr=[0.01])"),
         ("lr = 0.01", "rate = 0.01", "unknown option of roid 'rate'"),
@@ -62,6 +62,7 @@ def told(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 def test_what_is_wrong_with_a_suite_is_named(
     here: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, expected: str
 ) -> None:
+    assert old in SUITE
     (here / "suite.toml").write_text(SUITE.replace(old, new, 1))
     line = told(["bench", "suite.toml"], capsys)
     assert expected in line

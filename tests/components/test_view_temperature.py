@@ -115,7 +115,9 @@ def test_one_sample_in_so_many_is_looked_at(batch: int, first: int, later: int) 
 
 def test_whole_batches_are_looked_at_where_there_are_batch_norms() -> None:
     # views of a few samples have statistics of their own, and agree too rarely with the batch
-    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.BatchNorm1d(48), torch.nn.Linear(48, 6))
+    model = torch.nn.Sequential(
+        torch.nn.Flatten(), torch.nn.BatchNorm1d(48), torch.nn.Linear(48, 6)
+    )
     adapter = trimtab.adapt(model, "bn1 + view_temperature")
     passed = []
     for _ in range(33):

@@ -58,7 +58,7 @@ def is_private(name: str) -> bool:
 def defined(path: Path) -> Iterator[str]:
     """Names that a file makes: functions, classes, variables, attributes, fields."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id

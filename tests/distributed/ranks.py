@@ -11,20 +11,22 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-TIMEOUT_SECONDS = 30.0
+TIMEOUT_SECONDS = 60.0
 
 
 def run(
-    function: str, size: int, folder: Path, *options: str, seconds: float = 240
-) -> list[Any | None]:
-    """What ``function`` ("module.name", called with the group) returns on each rank.
+    functions: list[str], size: int, folder: Path, seconds: float = 400
+) -> dict[str, list[Any | None]]:
+    """What functions return on each rank, by their names; None for a rank that died in one.
 
-    None stands for a rank that died before it returned.
+    Args:
+        functions: As ``"module.name"`` or ``"module.name:argument"``, each called with the group.
     """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-W", "error", __file__, function, str(folder), str(size)]
+    ignored = "ignore:this network has batch norms, and:UserWarning"  # as in every test
+    command = [sys.executable, "-W", "error", "-W", ignored, __file__, str(folder), str(size)]
     ranks = [
-        subprocess.Popen([*command, str(rank), *options], env=environment) for rank in range(size)
+        subprocess.Popen([*command, str(rank), *functions], env=environment) for rank in range(size)
     ]
     try:
         for process in ranks:
@@ -32,11 +34,19 @@ def run(
     finally:
         for process in ranks:
             process.kill()
-    results = [folder / f"{rank}.pt" for rank in range(size)]
-    return [torch.load(r, weights_only=False) if r.exists() else None for r in results]
+    names = [_name(function) for function in functions]
+    return {name: [_found(folder / f"{name}.{rank}") for rank in range(size)] for name in names}
 
 
-def main(function: str, folder: str, size: str, rank: str, *options: str) -> None:
+def _name(function: str) -> str:
+    return function.partition(":")[0].rsplit(".", 1)[1]
+
+
+def _found(file: Path) -> Any | None:
+    return torch.load(file, weights_only=False) if file.exists() else None
+
+
+def main(folder: str, size: str, rank: str, *functions: str) -> None:
     torch.set_num_threads(1)
     dist.init_process_group(
         "gloo",
@@ -45,9 +55,12 @@ def main(function: str, folder: str, size: str, rank: str, *options: str) -> Non
         world_size=int(size),
         timeout=datetime.timedelta(seconds=TIMEOUT_SECONDS),
     )
-    module, name = function.rsplit(".", 1)
-    result = getattr(importlib.import_module(module), name)(dist.group.WORLD, *options)
-    torch.save(result, Path(folder) / f"{rank}.pt")
+    for function in functions:
+        path, _, argument = function.partition(":")
+        module, name = path.rsplit(".", 1)
+        call = getattr(importlib.import_module(module), name)
+        result = call(dist.group.WORLD, *([argument] if argument else []))
+        torch.save(result, Path(folder) / f"{name}.{rank}")
     os._exit(0)  # ranks may be gone by now, so nothing is said to them
 
 

@@ -55,6 +55,8 @@ FURTHER = {
     "batch norm that stores nothing": Case("tent", "untracked", {}),
     "batch norm of features": Case("tent", "flat", {}),
     "not finite where bright": Case("tent", "fragile", {}),
+    "medians": Case("tent + median_norm", "bn", {}),
+    "guard": Case("roid", "bn", {"guard": True}),
 }
 
 
@@ -109,3 +111,28 @@ def every_case(group: dist.ProcessGroup, dtype: str) -> dict[str, Any]:
         foreseen = adapter.predict(samples(kind)[80 + 3 * rank :][:3])
         found[name] = {"logits": logits, "foreseen": foreseen, "state": adapter.state_dict()}
     return found
+
+
+class Scaled(nn.Module):
+    """Takes two inputs by name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = net("bn")
+
+    def forward(self, images: Tensor, scale: Tensor) -> Tensor:
+        logits: Tensor = self.net(images * scale.view(-1, 1, 1, 1))
+        return logits
+
+
+def named_inputs(first: int, last: int) -> dict[str, Tensor]:
+    """Samples from the first up to the last, in two tensors."""
+    return {"images": samples()[first:last], "scale": torch.linspace(0.5, 1, 96)[first:last]}
+
+
+def structured(group: dist.ProcessGroup) -> list[Tensor]:
+    """What this rank gets of a stream of named inputs."""
+    rank = dist.get_rank(group)
+    adapter = trimtab.adapt(Scaled(), "tent", process_group=group)
+    cuts = [(0, 9), (9, 20)], [(20, 36), (36, 40)]
+    return [adapter(named_inputs(*cut[rank])) for cut in cuts]

@@ -1,15 +1,14 @@
 """Ranks that share a stream get what one process gets from the joined batches, in every method."""
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
+import trimtab
 from distributed import streams
-from distributed.ranks import run
 from same import assert_same
 
 TOLERANCES = {"float64": 1e-9, "float32": 1e-5}
@@ -19,18 +18,6 @@ KINDS = {2: "float64", 3: "float32"}
 
 
 CASES = [(size, name) for size in KINDS for name in streams.cases(size)]
-
-
-@pytest.fixture(scope="module")
-def results_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], list[Any]]:
-    """What each of so many ranks got."""
-
-    @cache
-    def results(size: int) -> list[Any]:
-        folder = tmp_path_factory.mktemp("ranks")
-        return run("distributed.streams.every_case", size, folder, KINDS[size])
-
-    return results
 
 
 def assert_close(got: Any, expected: Any, dtype: str) -> None:
@@ -49,9 +36,10 @@ def assert_close(got: Any, expected: Any, dtype: str) -> None:
 @pytest.mark.xdist_group("ranks")
 @pytest.mark.parametrize(("size", "name"), CASES)
 def test_ranks_get_what_one_process_gets(
-    size: int, name: str, results_of: Callable[[int], list[Any]]
+    size: int, name: str, results_of: Callable[[int, str], list[Any]]
 ) -> None:
-    results, case, dtype = results_of(size), streams.cases(size)[name], KINDS[size]
+    results = results_of(size, "every_case")
+    case, dtype = streams.cases(size)[name], KINDS[size]
     kind = getattr(torch, dtype)
     one = streams.start(case, kind)
     for call, parts in enumerate(streams.shards(size, kind)):
@@ -69,3 +57,12 @@ def test_ranks_get_what_one_process_gets(
     alone.load_state_dict(states[0])
     batch = streams.samples(kind)[60:68]
     assert_close(alone(batch), one(batch), dtype)
+
+
+@pytest.mark.xdist_group("ranks")
+def test_inputs_by_name_are_joined_too(results_of: Callable[[int, str], list[Any]]) -> None:
+    one = trimtab.adapt(streams.Scaled(), "tent")
+    first, second = results_of(2, "structured")
+    for call, rows in enumerate([(0, 20), (20, 40)]):
+        got = torch.cat([first[call], second[call]])
+        assert_close(got, one(streams.named_inputs(*rows)), "float32")

@@ -79,8 +79,12 @@ def test_a_file_of_tokens_that_says_nothing_sensible_is_refused(line: str, tmp_p
         Tokens.read(tmp_path / "tokens")
 
 
-def test_fuzzed_bodies_change_nothing(url: str, client: trimtab.Client, images: Tensor) -> None:
+def test_fuzzed_bodies_change_nothing(
+    url: str, client: trimtab.Client, served: Service, images: Tensor
+) -> None:
     client.infer(images[:4], stream="cam", number=1)
+    assert served.streams.store is not None
+    assert served.streams.store.flush(30)
     before = client.stream("cam")
     draw, good = random.Random(0), body(images[:1], sequence_id="cam", number="2")
     with httpx.Client(base_url=url) as http:
@@ -142,13 +146,12 @@ def test_too_many_streams_are_refused_and_deleted_ones_make_room(
 def test_a_stream_that_sends_too_fast_is_told_when_to_come_back(
     net: nn.Module, images: Tensor
 ) -> None:
-    with running(service(net, images, limits=Limits(samples_per_second=2))) as url:
+    with running(service(net, images, limits=Limits(samples_per_second=0.01))) as url:
         sent = [
-            httpx.post(url + INFER, content=body(images[:2], sequence_id="cam")) for _ in range(4)
+            httpx.post(url + INFER, content=body(images[:2], sequence_id="cam")) for _ in range(2)
         ]
-        refused = [told for told in sent if told.status_code == 429]
-        assert refused
-        assert int(refused[0].headers["Retry-After"]) >= 1
+        assert [told.status_code for told in sent] == [200, 429]
+        assert 1 <= int(sent[1].headers["Retry-After"]) <= 200
         other = httpx.post(url + INFER, content=body(images[:2], sequence_id="other"))
         assert other.status_code == 200
 
@@ -166,7 +169,7 @@ def test_a_bucket_fills_up_again() -> None:
 
 
 def test_slow_and_cut_connections_disturb_nobody(net: nn.Module, images: Tensor) -> None:
-    limits = Limits(body_seconds=0.5)
+    limits = Limits(body_seconds=2)
     with (
         running(service(net, images, limits=limits)) as url,
         trimtab.Client(url) as client,

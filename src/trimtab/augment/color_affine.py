@@ -3,16 +3,15 @@
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import cos, radians, sin
-from typing import Literal
+from math import radians
 
 import torch
 from torch import Tensor
-from torch.nn.functional import affine_grid, conv2d, grid_sample
 
 from trimtab.augment.colors import COLOR_CHANGES, grey, shift_hue
 from trimtab.augment.draw_first import DrawFirst
 from trimtab.augment.normalization import present as normalization_in_force
+from trimtab.augment.warping import Range, blur, grid_of, sampled, warp
 
 __all__ = [
     "Augment",
@@ -27,8 +26,6 @@ __all__ = [
     "warp",
 ]
 
-Range = tuple[float, float]
-Padding = Literal["reflection", "border"]
 Augment = Callable[..., Tensor]
 """Maps a batch to an augmented batch of the same shape. One that takes a ``generator`` is given
 the stream's, so that the stream's seed decides it."""
@@ -102,9 +99,9 @@ class ColorAffineFlip(DrawFirst["AffineDraw"]):
         altered = torch.cat(list(images)).float().clamp(0, 1)
         for place in range(len(COLORS)):
             altered = _colored_each(altered, [draw.colors[place] for draw in draws], sizes)
-        grids = [_grid(altered, d.angle, d.scale, d.shift, d.mirror) for d in draws]
+        grids = [grid_of(altered, d.angle, d.scale, d.shift, d.mirror) for d in draws]
         each = [grid.expand(size, -1, -1, -1) for grid, size in zip(grids, sizes, strict=True)]
-        warped = _sampled(altered, torch.cat(each), "reflection").clamp(0, 1)
+        warped = sampled(altered, torch.cat(each), "reflection").clamp(0, 1)
         return list(warped.to(images[0].dtype).split(sizes))
 
     def _at_once(self, images: Tensor) -> int:
@@ -233,21 +230,6 @@ def mirrored(images: Tensor) -> Tensor:
     return images.flip(-1)
 
 
-def blur(images: Tensor, deviation: float, radius: int) -> Tensor:
-    """Gaussian blur where the kernel fits: ``radius`` pixels fewer on each side.
-
-    Args:
-        deviation: Standard deviation in pixels.
-    """
-    offsets = torch.arange(-radius, radius + 1, dtype=torch.float64)
-    line = torch.exp(-0.5 * (offsets / deviation).square())
-    line = (line / line.sum()).to(images)
-    channels = images.shape[1]
-    down = line.view(1, 1, -1, 1).expand(channels, 1, -1, 1)
-    across = line.view(1, 1, 1, -1).expand(channels, 1, 1, -1)
-    return conv2d(conv2d(images, down, groups=channels), across, groups=channels)
-
-
 def _single(number: float) -> float:
     """The nearest number of single precision, which images are altered in."""
     return float(torch.tensor(number, dtype=torch.float32))
@@ -257,51 +239,3 @@ def uniform(between: Range, generator: torch.Generator) -> float:
     """A number drawn evenly from a range."""
     low, high = between
     return low + (high - low) * float(torch.rand((), generator=generator, dtype=torch.float64))
-
-
-def warp(
-    images: Tensor,
-    angle: float,
-    scale: float,
-    shift: Range,
-    mirror: float,
-    padding: Padding = "reflection",
-    margin: int = 0,
-) -> Tensor:
-    """Images turned by ``angle`` (radians), scaled, shifted (pixels right, down), then mirrored.
-
-    Each output pixel looks up where it came from: unmirror, unshift, turn back, unscale.
-
-    Args:
-        padding: What lies outside an image: its ``"reflection"``, or its ``"border"`` repeated.
-        margin: Pixels of the surroundings to show on each side beyond the image's own size.
-    """
-    grid = _grid(images, angle, scale, shift, mirror, margin)
-    return _sampled(images, grid.expand(len(images), -1, -1, -1), padding)
-
-
-def _sampled(images: Tensor, grid: Tensor, padding: Padding) -> Tensor:
-    return grid_sample(images, grid, mode="bilinear", padding_mode=padding, align_corners=True)
-
-
-def _grid(
-    images: Tensor, angle: float, scale: float, shift: Range, mirror: float, margin: int = 0
-) -> Tensor:
-    """Where each pixel of a warped image comes from, shape (1, height, width, 2)."""
-    height, width = images.shape[-2:]
-    # affine_grid counts from -1 to 1 between the outermost pixel centres
-    half_width, half_height = max(width - 1, 1) / 2, max(height - 1, 1) / 2
-    wider, higher = 1 + margin / half_width, 1 + margin / half_height
-    cosine, sine = cos(angle) / scale, sin(angle) / scale
-    matrix = [
-        [cosine * mirror * wider, sine * half_height / half_width * higher],
-        [-sine * mirror * half_width / half_height * wider, cosine * higher],
-    ]
-    right, down = shift
-    offset = [
-        -(cosine * right + sine * down) / half_width,
-        -(-sine * right + cosine * down) / half_height,
-    ]
-    theta = torch.tensor([[*matrix[0], offset[0]], [*matrix[1], offset[1]]], dtype=images.dtype)
-    size = [1, 1, height + 2 * margin, width + 2 * margin]
-    return affine_grid(theta[None].to(images.device), size, align_corners=True)

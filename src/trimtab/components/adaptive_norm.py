@@ -119,7 +119,9 @@ class AdaptiveNorm(OutputRule, NormRule):
         is_open = bool(memory["open"])
         policy = _ungated(step.policy, is_open)
         shown = step.forward(step.inputs[:samples], policy=_gated(policy, not is_open)).logits
-        batch, stored = (step.logits[:samples], shown) if is_open else (shown, step.logits[:samples])
+        batch, stored = (
+            (step.logits[:samples], shown) if is_open else (shown, step.logits[:samples])
+        )
         ratio = (_entropy(batch) / _entropy(stored).clamp(min=1e-6)).clamp(0.25, 4.0)
         known = 0.5 if is_open else 0.0  # what closed the gate is of another time
         memory["entropy_ratio"].lerp_(ratio.to(memory["entropy_ratio"]), 1 - known)

@@ -14,10 +14,15 @@ import torch
 from torch import Tensor
 
 from trimtab.core.backbone import Backbone, Tensors
-from trimtab.core.moment_rows import split
-from trimtab.core.norm import NormPolicy
+from trimtab.core.moment_rows import layout_of, split
+from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.prediction import Prediction
 from trimtab.core.rows import Rows
+from trimtab.core.structured import Structured, joined_inputs
+
+SAME = 0.02
+"""Logits that differ by no more than this share of the largest differ by rounding, even of half
+precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,17 +50,15 @@ class Request:
 
         Parameters outside norm layers, and inputs that gradients flow to, need a pass of their own.
         """
-        return not self.inputs.requires_grad and self.params.keys() <= backbone.row_names
+        grown = isinstance(self.inputs, Tensor) and self.inputs.requires_grad
+        return not grown and self.params.keys() <= backbone.row_names
 
 
 def kind_of(inputs: Tensor) -> Hashable:
     """What inputs must have in common to be joined."""
+    if isinstance(inputs, Structured):
+        return (inputs.form, inputs.device)
     return (tuple(inputs.shape[1:]), inputs.dtype, inputs.device)
-
-
-def join(inputs: Sequence[Tensor]) -> Tensor:
-    """The samples of all batches, one after the other."""
-    return torch.cat(list(inputs))
 
 
 @dataclass(eq=False)
@@ -82,12 +85,14 @@ class JointPass:
     """Several streams' forward passes, made as one.
 
     Args:
-        names: The parameters that streams have of their own, and their sizes.
+        names: Of the parameters that streams have of their own.
+        shapes: Of the same.
         rows: Those of each stream one after the other, shape (streams, values).
     """
 
     requests: list[Request]
-    names: dict[str, torch.Size]
+    names: tuple[str, ...]
+    shapes: tuple[torch.Size, ...]
     rows: Tensor
     prediction: Prediction
     pieces: list[Piece] = field(default_factory=list)
@@ -118,12 +123,9 @@ class JointPass:
 
     def _by_name(self, row: Tensor, request: Request) -> Tensors:
         """A stream's row as tensors of the parameters that it trains."""
-        parts = split(row, list(self.names.values()))
-        return {
-            name: part
-            for part, name in zip(parts, self.names, strict=True)
-            if name in request.params and request.params[name].requires_grad
-        }
+        params = request.params
+        parts = zip(self.names, split(row, self.shapes), strict=True)
+        return {name: part for name, part in parts if name in params and params[name].requires_grad}
 
 
 def _taken(tensor: Tensor | None) -> Tensor | None:
@@ -137,17 +139,19 @@ def _taken(tensor: Tensor | None) -> Tensor | None:
 def forward(backbone: Backbone, requests: list[Request]) -> JointPass:
     """Make passes of one kind as one."""
     learns = any(request.learns for request in requests)
-    names, rows = _rows(backbone, requests)
-    rows.requires_grad_(learns)
+    names = tuple(dict.fromkeys(name for request in requests for name in request.params))
+    source = {name: backbone.source_of(name) for name in names}
+    shapes = tuple(value.shape for value in source.values())
+    rows = _rows(source, requests).requires_grad_(learns)
     streams = Rows(
         tuple(len(request.inputs) for request in requests),
         tuple(request.policy for request in requests),
         tuple(request.statistics for request in requests),
     )
     with torch.set_grad_enabled(learns):
-        stacked = _stacked(names, rows)
-        made = backbone.jointly(join([r.inputs for r in requests]), stacked, streams)
-    whole = JointPass(requests, names, rows, made)
+        stacked = dict(zip(names, _columns(rows, shapes), strict=True))
+        made = backbone.jointly(joined_inputs([r.inputs for r in requests]), stacked, streams)
+    whole = JointPass(requests, names, shapes, rows, made)
     logits = made.logits.detach().split(streams.sizes)
     features: Sequence[Tensor | None] = [None] * len(requests)
     if made.features is not None:
@@ -159,24 +163,23 @@ def forward(backbone: Backbone, requests: list[Request]) -> JointPass:
 
 
 @torch.no_grad()
-def _rows(backbone: Backbone, requests: list[Request]) -> tuple[dict[str, torch.Size], Tensor]:
+def _rows(source: Tensors, requests: list[Request]) -> Tensor:
     """Parameters of each stream one after the other; the source's where a stream has none."""
-    every = {name: None for request in requests for name in request.params}
-    source = {name: backbone.source_of(name) for name in every}
-    values = [request.params.get(name, source[name]) for request in requests for name in every]
-    plain = all(len(value.shape) == 1 for value in source.values())
-    flat = values if plain else [value.reshape(-1) for value in values]
-    rows = torch.cat(flat).view(len(requests), -1) if flat else torch.zeros(len(requests), 0)
-    return {name: value.shape for name, value in source.items()}, rows
+    if not source:
+        return torch.zeros(len(requests), 0)
+    found = [
+        request.params.get(name, value) for request in requests for name, value in source.items()
+    ]
+    if any(len(value.shape) != 1 for value in source.values()):
+        found = [value.reshape(-1) for value in found]
+    return torch.cat(found).view(len(requests), -1)
 
 
-def _stacked(names: dict[str, torch.Size], rows: Tensor) -> Tensors:
-    """By name, each stream's value of a parameter, shape (streams, ...)."""
-    parts = rows.split([shape.numel() for shape in names.values()], 1)
-    return {
-        name: part if len(shape) == 1 else part.unflatten(1, shape)
-        for part, (name, shape) in zip(parts, names.items(), strict=True)
-    }
+def _columns(rows: Tensor, shapes: tuple[torch.Size, ...]) -> list[Tensor]:
+    """Each stream's value of each parameter, shape (streams, ...)."""
+    sizes, plain = layout_of(shapes)
+    parts = rows.split(sizes, 1)
+    return list(parts) if plain else [p.unflatten(1, s) for p, s in zip(parts, shapes, strict=True)]
 
 
 def _own(logits: Tensor, features: Tensor | None, learns: bool) -> Prediction:
@@ -211,3 +214,32 @@ def hand_over(params: Tensors, grads: Tensors) -> None:
         tensor = params[name]
         if tensor.is_leaf:
             tensor.grad = grad if tensor.grad is None else tensor.grad + grad
+
+
+@torch.no_grad()
+def keeps_apart(backbone: Backbone, sample: Tensor) -> bool:
+    """Whether a network gives each stream what it gives it alone: tried on two streams.
+
+    One that mixes the samples of a batch, or whose norm layers see something else than samples in
+    their first dimension, does not.
+
+    Args:
+        sample: A batch of one sample.
+    """
+    names = backbone.row_names
+    requests = [
+        Request(
+            inputs, {name: backbone.source_of(name) * scale for name in names}, {}, SOURCE, False
+        )
+        for inputs, scale in ((sample, 0.75), (sample.flip(-1), 1.25))
+    ]
+    try:
+        pieces = forward(backbone, requests).pieces
+    except (RuntimeError, ValueError, IndexError, TypeError):
+        return False
+    alone = [backbone(r.inputs, r.params).logits for r in requests]
+    size = max(float(logits.abs().max()) for logits in alone)
+    gaps = [
+        float((p.prediction.logits - own).abs().max()) for p, own in zip(pieces, alone, strict=True)
+    ]
+    return max(gaps) <= SAME * max(size, 1e-6)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -46,10 +47,23 @@ class MomentRows(Mapping[int, dict[str, Tensor]]):
         return len(self.shapes)
 
 
-def split(row: Tensor, shapes: Sequence[torch.Size]) -> list[Tensor]:
+class Layout(NamedTuple):
+    """How tensors lie in a row: how many values each has, and whether all are vectors."""
+
+    sizes: tuple[int, ...]
+    plain: bool
+
+
+@lru_cache(maxsize=256)
+def layout_of(shapes: tuple[torch.Size, ...]) -> Layout:
+    """How tensors of these shapes lie in a row."""
+    sizes = tuple(shape.numel() for shape in shapes)
+    return Layout(sizes, all(len(shape) == 1 for shape in shapes))
+
+
+def split(row: Tensor, shapes: tuple[torch.Size, ...]) -> Sequence[Tensor]:
     """A row of values as tensors of these shapes, which share its memory."""
+    sizes, plain = layout_of(shapes)
     # not tracked as views of each other, which would take longer than all else here
-    parts = row.unsafe_split_with_sizes([shape.numel() for shape in shapes])
-    if all(len(shape) == 1 for shape in shapes):
-        return list(parts)
-    return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
+    parts: Sequence[Tensor] = row.unsafe_split_with_sizes(sizes)
+    return parts if plain else [part.view(s) for part, s in zip(parts, shapes, strict=True)]

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from trimtab.core.finite import all_finite
-from trimtab.core.moment_rows import MomentRows, split
+from trimtab.core.moment_rows import MomentRows, layout_of, split
 from trimtab.core.optimizer import Moments, OptimizerChoice, Settings
 
 ADAM_BETA2, ADAM_EPS = 0.999, 1e-8
@@ -44,17 +44,19 @@ class Move:
     @property
     def kind(self) -> Hashable:
         """Moves of one kind can be made as one; None for a move that cannot."""
-        if len(self.moments) not in (0, len(self.trained)):
+        trained, dtype = self.trained, self.trained[0].dtype
+        grads = [tensor.grad for tensor in trained]
+        alike = [
+            g is not None and g.dtype == dtype == t.dtype
+            for g, t in zip(grads, trained, strict=True)
+        ]
+        if len(self.moments) not in (0, len(trained)) or not all(alike):
             return None
-        if any(t.grad is None or t.grad.dtype != t.dtype for t in self.trained):
+        shapes = tuple([tensor.shape for tensor in trained])
+        if sum(layout_of(shapes).sizes) > MOST_VALUES:
             return None
-        stuff = {(t.dtype, t.device) for t in self.trained}
-        if len(stuff) != 1:
-            return None
-        shapes = tuple(t.shape for t in self.trained)
-        if sum(shape.numel() for shape in shapes) > MOST_VALUES:
-            return None
-        return (self.choice.settings(self.sample_shape), *stuff, shapes)
+        settings = self.choice.settings(self.sample_shape)
+        return (settings, dtype, trained[0].device, shapes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +148,7 @@ def _sgd(
 
 def _moved(asked: Move, stepped: _Stepped, place: int, finite: bool) -> Moved:
     """One stream's row, in memory of its own."""
-    shapes = tuple(tensor.shape for tensor in asked.trained)
+    shapes = tuple([tensor.shape for tensor in asked.trained])
     steps = None if stepped.steps is None else stepped.steps[place]
     rows = {name: rows[place].clone() for name, rows in stepped.moments.items()}
     tensors = [part.requires_grad_() for part in split(stepped.values[place].clone(), shapes)]
@@ -155,9 +157,10 @@ def _moved(asked: Move, stepped: _Stepped, place: int, finite: bool) -> Moved:
 
 def _rows(streams: Sequence[Sequence[Tensor]]) -> Tensor:
     """All tensors of each stream one after the other, a row for each stream."""
-    if all(len(tensor.shape) == 1 for tensor in streams[0]):
-        return torch.cat([t for tensors in streams for t in tensors]).view(len(streams), -1)
-    return torch.cat([t.reshape(-1) for tensors in streams for t in tensors]).view(len(streams), -1)
+    flat = [t for tensors in streams for t in tensors]
+    if any(len(tensor.shape) != 1 for tensor in streams[0]):
+        flat = [tensor.reshape(-1) for tensor in flat]
+    return torch.cat(flat).view(len(streams), -1)
 
 
 def _moments(asked: Sequence[Move], name: str, like: Tensor) -> Tensor:

@@ -1,16 +1,18 @@
 """Ranks that take every step together: exchanges of tensors that end well on all, or on none.
 
-Before each exchange all ranks vote. A rank that has failed says so by its vote, wherever the others
-are in the same call, so that all leave the call together and can go on with the next one. A rank
-that is gone, or silent for longer than the process group's timeout, ends the group.
+Every exchange begins with a round of messages of one size, in which small things fit whole. A rank
+that has failed says so in such a message, wherever the others are in the same call, so that all
+leave the call together and can go on with the next one. A rank that is gone, or silent for longer
+than the process group's timeout, ends the group.
 """
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.distributed as dist
@@ -18,6 +20,8 @@ from torch import Tensor
 
 from trimtab.core.party import Batch, Party
 from trimtab.core.state import StreamState
+from trimtab.core.structured import Structured
+from trimtab.distributed.message import CONTENT_BYTES, content, fits, is_failure, message, words
 
 
 class OtherRankError(RuntimeError):
@@ -57,7 +61,7 @@ class Group(Party):
             try:
                 self.refuse_differences({"call": verb} | _position(state))
                 yield
-                self._vote()
+                self._round(b"")
             except (OtherRankError, LostRankError):
                 raise
             except BaseException as error:
@@ -65,76 +69,81 @@ class Group(Party):
                 raise
 
     def joined(self, inputs: Tensor) -> Batch:
-        self.refuse_differences(
-            {"shape of samples": str(tuple(inputs.shape[1:])), "type": str(inputs.dtype)}
-        )
-        rows = [int(count) for count in self.everyones(len(inputs))]
-        if not sum(rows):
+        found = self.everyones({"kind of samples": _kind(inputs), "rows": str(len(inputs))})
+        counts = [int(theirs.pop("rows")) for theirs in found]
+        _refuse_differences(found)
+        if not sum(counts):
             raise ValueError("inputs must have at least one sample on some rank, got none on all")
-        first = sum(rows[: self.rank])
-        return Batch(self.gathered(inputs, rows), slice(first, first + len(inputs)))
+        first = sum(counts[: self.rank])
+        own = slice(first, first + len(inputs))
+        if not isinstance(inputs, Structured):
+            return Batch(self.gathered(inputs, counts), own)
+        tensors = tuple(self.gathered(tensor, counts) for tensor in inputs.tensors)
+        return Batch(cast(Tensor, Structured(inputs.names, tensors)), own)
 
     def refuse_differences(self, mine: Mapping[str, str]) -> None:
         """Raise a ValueError on every rank where something is not the same on all."""
-        found = self.everyones(dict(mine))
-        for rank, theirs in enumerate(found):
-            odd = next((name for name in theirs if theirs[name] != found[0].get(name)), None)
-            if odd is not None:
-                raise ValueError(
-                    f"all ranks must have the same {odd}, got {found[0].get(odd)} on rank 0 and "
-                    f"{theirs[odd]} on rank {rank}; make the same calls with the same settings "
-                    "on all ranks, and load the same state"
-                )
+        _refuse_differences(self.everyones(mine))
 
     # ---------------------------------------------------------------- exchanges
 
-    def everyones(self, mine: object) -> list[Any]:
-        """What each rank has, in their order; for small things of any type."""
-        self._vote()
-        found: list[Any] = [None] * self.size
-        self._exchange(lambda: dist.all_gather_object(found, mine, group=self._group))
-        return found
+    def everyones(self, mine: Mapping[str, str]) -> list[dict[str, str]]:
+        """What each rank says, in their order; at most some hundred words."""
+        said = json.dumps(dict(mine)).encode()
+        if len(said) > CONTENT_BYTES:
+            raise ValueError(f"at most {CONTENT_BYTES} bytes can be said at once, got {len(said)}")
+        return [json.loads(words(theirs)) for theirs in self._round(said)]
 
     def gathered(self, mine: Tensor, rows: Sequence[int]) -> Tensor:
         """The rows of all ranks, in their order; ``rows`` says how many each one has."""
-        self._vote()
         padded = mine.new_zeros(max(rows), *mine.shape[1:])
         padded[: len(mine)] = mine
-        parts = [torch.empty_like(padded) for _ in rows]
-        self._exchange(lambda: dist.all_gather(parts, padded, group=self._group))
+        parts = self._parts(padded)
         return torch.cat([part[:count] for part, count in zip(parts, rows, strict=True)])
 
     def summed(self, mine: Tensor) -> Tensor:
         """The sum over all ranks, the same bits on each."""
-        self._vote()
+        if fits(mine):
+            return torch.stack(self._parts(mine)).sum(0)
+        self._round(b"")
         total = mine.clone(memory_format=torch.contiguous_format)
         self._exchange(lambda: dist.all_reduce(total, group=self._group))
         return total
 
-    def _vote(self, failed: bool = False) -> None:
-        """Go on together, or raise on every rank."""
-        flag = torch.tensor([failed], dtype=torch.int32, device=self.device)
-        self._exchange(lambda: dist.all_reduce(flag, dist.ReduceOp.MAX, group=self._group))
-        if bool(flag) and not failed:
-            reasons = self._reasons(None)
-            raise OtherRankError(f"{reasons}; the stream is as it was before the call")
+    def _parts(self, mine: Tensor) -> list[Tensor]:
+        """Each rank's tensor, all of one shape and type."""
+        if fits(mine):
+            return [content(theirs, mine) for theirs in self._round(mine)]
+        self._round(b"")
+        mine = mine.contiguous()
+        parts = [torch.empty_like(mine) for _ in range(self.size)]
+        self._exchange(lambda: dist.all_gather(parts, mine, group=self._group))
+        return parts
+
+    def _round(self, mine: Tensor | bytes, *, failed: bool = False) -> list[Tensor]:
+        """The messages of all ranks; raises on those that have not failed where another has."""
+        own = message(mine, self.device, failed)
+        found = own.new_empty(self.size, len(own))
+        self._exchange(lambda: dist.all_gather(list(found.unbind()), own, group=self._group))
+        messages = list(found.unbind())
+        if not failed and is_failure(found):
+            reasons = [
+                f"rank {rank} failed ({words(theirs).decode(errors='replace')})"
+                for rank, theirs in enumerate(messages)
+                if is_failure(theirs[None])
+            ]
+            raise OtherRankError(f"{', '.join(reasons)}; the stream is as it was before the call")
+        return messages
 
     def _confess(self, error: BaseException) -> None:
         """Let the other ranks leave the call, where they can still be reached."""
         if self._broken is not None:
             return
+        reason = f"{type(error).__name__}: {error}".encode()[:CONTENT_BYTES]
         try:
-            self._vote(failed=True)
-            self._reasons(f"{type(error).__name__}: {error}")
+            self._round(reason, failed=True)
         except LostRankError:
             return
-
-    def _reasons(self, mine: str | None) -> str:
-        """Why ranks failed, as one sentence."""
-        found: list[str | None] = [None] * self.size
-        self._exchange(lambda: dist.all_gather_object(found, mine, group=self._group))
-        failed = [f"rank {rank} failed ({why})" for rank, why in enumerate(found) if why]
-        return ", ".join(failed)
 
     def _exchange(self, collective: Callable[[], object]) -> None:
         """Take part in a collective; one that does not end well ends the group."""
@@ -149,6 +158,23 @@ class Group(Party):
             if isinstance(error, Exception):
                 raise LostRankError(self._broken) from error
             raise
+
+
+def _refuse_differences(found: list[dict[str, Any]]) -> None:
+    for rank, theirs in enumerate(found):
+        odd = next((name for name in theirs if theirs[name] != found[0].get(name)), None)
+        if odd is not None:
+            raise ValueError(
+                f"all ranks must have the same {odd}, got {found[0].get(odd)} on rank 0 and "
+                f"{theirs[odd]} on rank {rank}; make the same calls with the same settings on all "
+                "ranks, and load the same state"
+            )
+
+
+def _kind(inputs: Tensor) -> str:
+    if isinstance(inputs, Structured):
+        return ", ".join(" ".join(map(str, part)).strip() for part in inputs.form.state())
+    return f"{list(inputs.shape[1:])} {inputs.dtype}"
 
 
 def _position(state: StreamState | None) -> dict[str, str]:

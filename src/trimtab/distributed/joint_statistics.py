@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from trimtab.core.norm import NormPolicy, moments
+from trimtab.core.norm import NormPolicy, moments, moments_around_median
 from trimtab.distributed.group import Group
 
 
@@ -27,6 +27,11 @@ class Rows:
     def count(self, x: Tensor) -> float:
         """Values per channel of the whole batch, of which ``x`` are this rank's rows."""
         return x.numel() // x.shape[1] * sum(self.shares) / self.shares[self.group.rank]
+
+    def gathered(self, x: Tensor) -> Tensor:
+        """The whole batch, of which ``x`` are this rank's rows, without gradients."""
+        each = len(x) // self.shares[self.group.rank]  # a layer may see several rows of a sample
+        return self.group.gathered(x.detach(), [each * share for share in self.shares])
 
     def moments(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and biased variance of each channel of the whole batch, without gradients."""
@@ -49,6 +54,8 @@ class JointPolicy(NormPolicy):
 
     def moments(self, x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
         assert self.rows is not None
+        if self.median:
+            return moments_around_median(self.rows.gathered(x), unbiased)
         mean, var = _Moments.apply(x, self.rows)  # type: ignore[no-untyped-call]
         count = self.rows.count(x)
         return mean, var * (count / (count - 1)) if unbiased else var
@@ -64,10 +71,10 @@ class JointPolicy(NormPolicy):
 
 def jointly(policy: NormPolicy, group: Group, shares: Sequence[int]) -> JointPolicy:
     """The same policy for a batch that is spread over ranks."""
-    if policy.median:
+    if policy.median and policy.differentiable:
         raise ValueError(
-            "median_norm needs all samples of a batch in one process, and this stream is shared "
-            "by several; leave it out, or follow the stream in one process"
+            "over several processes, medians are constants for gradients; set "
+            "NormPolicy(median=True, differentiable=False), as median_norm does"
         )
     same = {f.name: getattr(policy, f.name) for f in fields(NormPolicy)}
     return JointPolicy(**same, rows=Rows(group, tuple(shares)))

@@ -85,7 +85,7 @@ class _Part(NamedTuple):
         """Outputs of this rank's rows, under the caller's gradient mode: logits, then features."""
         backbone, group, shares = self.passes.backbone, self.passes.group, self.shares
         inputs = self.inputs[self.own]
-        if all(shares):
+        if all(shares) and group.size > 1:
             policy = jointly(self.policy, group, shares)
             made = backbone(inputs, self.params | trained, self.statistics, policy)
         elif len(inputs):
@@ -99,9 +99,14 @@ class _Part(NamedTuple):
 
     def _statistics_of_the_first(self) -> None:
         """Take over what the batch norms of the rank that had all rows have stored."""
-        for stored in self.statistics.values():
-            mine = stored if self.passes.group.rank == 0 else torch.zeros_like(stored)
-            stored.copy_(self.passes.group.summed(mine.detach()))
+        group, stored = self.passes.group, list(self.statistics.values())
+        if not stored:
+            return
+        mine = torch.cat([tensor.detach().flatten() for tensor in stored])
+        theirs = group.summed(mine if group.rank == 0 else torch.zeros_like(mine))
+        if group.rank:  # the first one's graph must not see them written into
+            for tensor, part in zip(stored, theirs.split([t.numel() for t in stored]), strict=True):
+                tensor.copy_(part.view_as(tensor))
 
     def gathered(self, outputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """Outputs of all rows."""

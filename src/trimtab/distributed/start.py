@@ -1,5 +1,6 @@
 """Start one stream over the ranks of a process group."""
 
+import hashlib
 from typing import Any
 
 from torch.distributed import ProcessGroup
@@ -7,8 +8,12 @@ from torch.distributed import ProcessGroup
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
 from trimtab.core.method import Method
+from trimtab.core.passes import Passes
 from trimtab.distributed.group import Group
 from trimtab.distributed.sharded import Sharded
+
+MOST_LETTERS = 160
+"""Of a setting that ranks compare, so that all of them fit into one message."""
 
 
 def start(
@@ -20,6 +25,15 @@ def start(
         options: Those of ``Adapter``: seed, window, micro_batch, adapt_every, budget.
     """
     group = Group(process_group, backbone.device)
-    adapter = method.start(backbone, passes=Sharded(backbone, group), party=group, **options)
-    group.refuse_differences(adapter.identity | {"seed": str(adapter.seed)})
+    passes: Passes = Sharded(backbone, group)
+    adapter = method.start(backbone, passes=passes, party=group, **options)
+    facts = adapter.identity | {"seed": str(adapter.seed)}
+    group.refuse_differences({name: _short(value) for name, value in facts.items()})
     return adapter
+
+
+def _short(value: str) -> str:
+    """A value in full, or its beginning and a digest."""
+    if len(value) <= MOST_LETTERS:
+        return value
+    return f"{value[:MOST_LETTERS]}... ({hashlib.sha256(value.encode()).hexdigest()[:12]})"

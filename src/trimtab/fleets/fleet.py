@@ -13,6 +13,7 @@ from torch import Tensor
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
 from trimtab.core.method import Method
+from trimtab.core.structured import Given
 from trimtab.fleets import names as stream_names
 from trimtab.fleets import saving
 from trimtab.fleets.opening import Opening
@@ -139,7 +140,7 @@ class Fleet:
     # ---------------------------------------------------------------- stepping
 
     def step(
-        self, batches: Mapping[str, Tensor], predict_only: Collection[str] = ()
+        self, batches: Mapping[str, Given], predict_only: Collection[str] = ()
     ) -> dict[str, Tensor | StreamError]:
         """Each stream's logits, or what went wrong with it alone: one step of each of them.
 
@@ -156,13 +157,13 @@ class Fleet:
                 self._streams.shrink()
             return {name: results[name] for name in batches}
 
-    def _groups(self, batches: Mapping[str, Tensor]) -> Iterator[list[str]]:
+    def _groups(self, batches: Mapping[str, Given]) -> Iterator[list[str]]:
         """Names in their order, in groups of few enough samples and streams."""
         most = self._streams.limit or len(batches)
         group: list[str] = []
         samples = 0
         for name in sorted(batches):
-            size = len(batches[name]) if isinstance(batches[name], Tensor) else 1
+            size = _samples(batches[name])
             if group and (samples + size > self.samples_at_once or len(group) == most):
                 yield group
                 group, samples = [], 0
@@ -172,7 +173,7 @@ class Fleet:
             yield group
 
     def _step_together(
-        self, group: list[str], batches: Mapping[str, Tensor], predict_only: Collection[str]
+        self, group: list[str], batches: Mapping[str, Given], predict_only: Collection[str]
     ) -> dict[str, Tensor | StreamError]:
         known = {name for name in group if name in self._streams}
         results: dict[str, Tensor | Exception] = {}
@@ -190,6 +191,14 @@ class Fleet:
             if isinstance(results[name], Exception) and name not in known:
                 self._streams.forget(name)  # a stream that could not begin is none
         return {name: _named(name, results[name]) for name in group}
+
+
+def _samples(batch: Given) -> int:
+    """How many samples a batch claims to have; what is wrong with it is found later."""
+    first = next(iter(batch.values()), None) if isinstance(batch, Mapping) else batch
+    if isinstance(first, (tuple, list)) and first:
+        first = first[0]
+    return len(first) if isinstance(first, Tensor) and first.dim() else 1
 
 
 def _named(name: str, result: Tensor | Exception) -> Tensor | StreamError:

@@ -5,7 +5,7 @@ Outside of a hub, and where a pass cannot be merged, a stream's passes are its o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any
 
@@ -31,6 +31,7 @@ class Together:
     def __init__(self, backbone: Backbone) -> None:
         self.backbone = backbone
         self._alone = Alone(backbone)
+        self._apart: dict[Hashable, bool] = {}  # which kinds of inputs can be merged
 
     def run(self, jobs: Mapping[str, Job]) -> dict[str, Tensor | Exception]:
         """Each job's result, or what it has raised; the jobs use these passes."""
@@ -57,8 +58,11 @@ class Together:
         return piece.prediction
 
     def _forward(self, requests: list[Request]) -> list[Piece | None]:
-        if len(requests) == 1:
-            return [None]  # nobody to join: the pass is its own
+        kind, inputs = joint.kind_of(requests[0].inputs), requests[0].inputs
+        if len(requests) > 1 and kind not in self._apart:
+            self._apart[kind] = joint.keeps_apart(self.backbone, inputs[:1])
+        if len(requests) == 1 or not self._apart[kind]:
+            return [None] * len(requests)  # the passes are their own
         return [*joint.forward(self.backbone, requests).pieces]
 
     def backward(self, loss: Tensor) -> None:

@@ -6,6 +6,7 @@ from trimtab.server.options import add_options, options_of
 
 NEEDED = "trimtab serve needs its extra: pip install 'trimtab[serve]'"
 DRAIN_SECONDS = 30
+KEEP_ALIVE_SECONDS = 75
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
         access_log=False,
         proxy_headers=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
     )
     if args.host not in ("127.0.0.1", "::1", "localhost") and not args.tokens:
         print("trimtab: everybody who reaches this address may use all streams; see --tokens")

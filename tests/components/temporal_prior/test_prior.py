@@ -130,12 +130,13 @@ def test_a_few_classes_that_alternate_for_a_while_gain() -> None:
 
 
 def test_what_a_class_is_mistaken_for_is_not_taken_for_a_set_of_classes() -> None:
-    # a set of classes explains the usual mistakes of a long run too, and would leave them as they are
+    # a set of classes explains the usual mistakes of a long run too, and leaves them as they are
     labels = torch.arange(10).repeat_interleave(160)
     random = torch.Generator().manual_seed(0)
     usual = (labels[:, None] + torch.tensor([0, 3, 7])) % 10
     said = usual.gather(
-        1, torch.multinomial(torch.tensor([0.46, 0.32, 0.22]), 1600, True, generator=random)[:, None]
+        1,
+        torch.multinomial(torch.tensor([0.46, 0.32, 0.22]), 1600, True, generator=random)[:, None],
     )
     logits = 2.2 * torch.randn(1600, 10, generator=random)
     logits.scatter_add_(1, said, torch.full((1600, 1), 5.0))
@@ -170,6 +171,17 @@ def test_after_2000_samples_of_one_class_all_others_are_back_within_300() -> Non
     assert error(found[:2000], labels[:2000]) <= error(logits[:2000], labels[:2000]) + 0.003
     # what was predicted for long is taken for bias, which costs a little for a while
     assert error(found[-300:], labels[-300:]) <= error(logits[-300:], labels[-300:]) + 0.05
+
+
+def test_a_temperature_that_rises_is_no_run_of_a_class_that_nobody_predicts() -> None:
+    # of a sure model all other classes are so rare that they are several times as likely after it
+    labels = torch.full((512,), 4)
+    logits = 0.3 * torch.randn(512, 10, generator=torch.Generator().manual_seed(0))
+    logits[:, 4] += 6
+    softened = torch.cat([logits[:128], logits[128:] / 1.3])
+    rule = TemporalPrior()
+    found = follow(rule, softened, 64, memory(rule, 10))
+    assert error(found, labels) == 0
 
 
 def test_long_batches_are_taken_in_blocks_and_their_output_is_finite() -> None:

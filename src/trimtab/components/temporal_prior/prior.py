@@ -24,7 +24,7 @@ HORIZONS = np.array([8.0, 32.0, 128.0], np.float32)
 WRONG = np.array([0.15, 0.5], np.float32)
 """Shares of predictions that say nothing of their class, however sure: mistakes end no run.
 Chains are weighed against each other for both."""
-RARE = 0.1
+RARE = 0.3
 """Share of a fair class's mean prediction below which a ratio to it says little: where a stream
 shows one class only, the rest is so small that a change of temperature multiplies it."""
 NEGLIGIBLE = 1e-3
