@@ -23,7 +23,7 @@ lint: $(VENV)/.installed-dev
 
 # The site, into site/; a broken link, or a page that is not there, is an error.
 docs: $(VENV)/.installed-docs
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Wheel and sdist into dist/, and what is in them.
 package: $(VENV)/.installed-dev

@@ -1,4 +1,4 @@
-"""What is published: the wheel's files, size and metadata, and that it starts on its own."""
+"""What is published: the files of the wheel, and that it starts where nothing else is."""
 
 import os
 import subprocess

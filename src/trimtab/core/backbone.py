@@ -46,7 +46,7 @@ def weights_and_biases(layer: nn.Module, parameter: str) -> bool:
 
 
 def everywhere(layer: nn.Module, parameter: str) -> bool:
-    """Every parameter."""
+    """Every parameter of the network."""
     return True
 
 
@@ -111,6 +111,7 @@ class Backbone:
 
     @property
     def has_batch_norm(self) -> bool:
+        """Whether some norm layer of the network uses statistics of batches."""
         return bool(self._batch_norms)
 
     @cached_property

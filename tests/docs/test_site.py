@@ -1,0 +1,83 @@
+"""The site: every public name is documented, and made pages are what their commands make."""
+
+import importlib.util
+import inspect
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import trimtab
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+def loaded(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    listed = re.findall(r"^::: trimtab\.(\w+)$", (DOCS / "reference.md").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(set(trimtab.__all__) - {"__version__"})
+
+
+@pytest.mark.parametrize("name", sorted(set(trimtab.__all__) - {"__version__"}))
+def test_public_names_say_what_they_are(name: str) -> None:
+    value = getattr(trimtab, name)
+    assert len(inspect.getdoc(value) or "") > 20
+    members = vars(value).items() if inspect.isclass(value) else ()
+    silent = [
+        member
+        for member, code in members
+        if not member.startswith("_")
+        and (inspect.isfunction(code) or isinstance(code, property))
+        and not inspect.getdoc(code)
+    ]
+    assert not silent, f"{name} has members without a docstring: {silent}"
+
+
+def test_the_page_of_advice_is_not_stale() -> None:
+    made = loaded(DOCS / "make_which.py").page()
+    written = (DOCS / "which-method.md").read_text(encoding="utf-8")
+    assert written == made, "run: python docs/make_which.py"
+
+
+def test_advice_takes_the_lowest_and_what_is_level_and_names_what_harms() -> None:
+    advice = loaded(DOCS / "make_which.py").advice
+    found = {"source": 40.0, "roid": 20.3, "tent": 20.0, "bn1": 21.0, "lame": 55.0}
+    assert advice(found) == ("TENT, ROID", "LAME")
+    assert advice({"source": 10.0, "roid": 11.0}) == ("none of them", "ROID")
+
+
+def test_links_that_leave_the_site_become_words() -> None:
+    hook = loaded(DOCS / "site_links.py").on_page_markdown
+    config = {"docs_dir": str(DOCS)}
+    assert (
+        hook("see [`a`](../deploy/a.json) and [b](b.md)", config=config) == "see `a` and [b](b.md)"
+    )
+    changelog = hook('--8<-- "CHANGELOG.md"\n', config=config)
+    assert changelog.startswith("# Changelog")
+    assert "](docs/" not in changelog
+
+
+def test_the_picture_shows_the_numbers_that_are_kept() -> None:
+    drawn = loaded(DOCS / "make_picture.py").picture()
+    kept = (DOCS / "terminal.svg").read_text(encoding="utf-8")
+    number = re.compile(r"\d+\.\d(?=[&\s<])")
+    assert len(number.findall(words_of(kept))) > 20
+    assert number.findall(words_of(kept)) == number.findall(words_of(drawn)), (
+        "run: python docs/make_picture.py"
+    )
+    assert "@font-face" not in kept
+
+
+def words_of(svg: str) -> str:
+    """What an SVG writes, without where."""
+    return " ".join(re.findall(r">([^<>]+)</text>", svg)) + " "
