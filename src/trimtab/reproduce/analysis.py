@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from trimtab.report.markup import Markup
 
+STANDARD_ERRORS = 2.0
+"""A margin of no more standard errors than this is too close to say."""
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -12,17 +15,21 @@ class Claim:
 
     Args:
         text: The claim, in our words.
-        holds: None where what it needs was not run.
+        holds: None where what it needs was not run, or where it is too close to say.
         numbers: What was measured.
+        close: Whether it is too close to say.
     """
 
     text: str
     holds: bool | None
     numbers: str = ""
+    close: bool = False
 
     @property
     def verdict(self) -> str:
         """In a word or two."""
+        if self.close:
+            return "too close to say"
         return {True: "holds", False: "does not hold here", None: "not checked"}[self.holds]
 
 
@@ -88,13 +95,28 @@ class Analysis:
 
 
 def compare(
-    text: str, lower: float | None, higher: float | None, names: tuple[str, str], slack: float = 0.0
+    text: str,
+    lower: float | None,
+    higher: float | None,
+    names: tuple[str, str],
+    slack: float = 0.0,
+    doubt: float | None = None,
 ) -> Claim:
-    """The claim that one number is at most another one, give or take ``slack`` points."""
+    """The claim that one number is below another one, give or take ``slack`` points.
+
+    What reads as equal is a tie, and a tie does not hold. Where the standard error of the
+    difference is known, ``doubt``, a margin within two of them is too close to say.
+    """
     if lower is None or higher is None:
         return Claim(text, None)
     numbers = f"{names[0]} {lower:.1f}, {names[1]} {higher:.1f}"
-    return Claim(text, lower <= higher + slack, numbers)
+    margin, tie = higher + slack - lower, slack == 0 and _reads_equal(lower, higher)
+    if doubt is None:
+        return Claim(text, margin >= 0 and not tie, numbers)
+    numbers += f"; margin {margin:+.1f} ± {doubt:.1f}"
+    if tie or abs(margin) <= STANDARD_ERRORS * doubt:
+        return Claim(text, None, numbers, close=True)
+    return Claim(text, margin > 0, numbers)
 
 
 def change(
@@ -104,4 +126,10 @@ def change(
     if first is None or second is None:
         return Claim(text, None)
     numbers = f"{names[0]} {first:.1f}, {names[1]} {second:.1f}"
-    return Claim(text, second < first if falls else second > first, numbers)
+    moved = second < first if falls else second > first
+    return Claim(text, moved and not _reads_equal(first, second), numbers)
+
+
+def _reads_equal(first: float, second: float) -> bool:
+    """Whether two numbers are the same as they are shown."""
+    return f"{first:.1f}" == f"{second:.1f}"

@@ -12,13 +12,15 @@ def markdown(title: str, setup: Setup, found: Mapping[str, tuple[Experiment, Ana
     """The whole text, of experiments by name."""
     claims = [claim for _, analysis in found.values() for claim in analysis.claims]
     held = sum(claim.holds is True for claim in claims)
+    close = sum(claim.close for claim in claims)
     count = setup.images_per_domain
     images = "as many images as in the paper" if count is None else f"{count} images"
     simulated = done_without_images(experiment for experiment, _ in found.values())
     done_on = f"{setup.data} with {', '.join(setup.networks)}, {images} per domain"
     parts = [
         f"# {escaped(title)}",
-        f"{held} of {len(claims)} claims hold here: {simulated or done_on}, "
+        f"{held} of {len(claims)} claims hold here, {close} are too close to say: "
+        f"{simulated or done_on}, "
         f"batches of {setup.batch_size}, seeds {', '.join(str(seed) for seed in setup.seeds)}.",
         *(_experiment(experiment, analysis) for experiment, analysis in found.values()),
     ]

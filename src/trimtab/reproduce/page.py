@@ -30,7 +30,8 @@ def _tiles(claims: list[Claim]) -> Markup:
     counts = {
         "claims hold": sum(claim.holds is True for claim in claims),
         "do not hold here": sum(claim.holds is False for claim in claims),
-        "not checked": sum(claim.holds is None for claim in claims),
+        "too close to say": sum(claim.close for claim in claims),
+        "not checked": sum(claim.holds is None and not claim.close for claim in claims),
     }
     tiles = [
         element("li", element("b", str(count)), element("span", words))

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from trimtab.report.plots.dots import dots
 from trimtab.report.published import published_error
-from trimtab.reproduce.analysis import Claim, Figure, Number, NumberTable, compare
+from trimtab.reproduce.analysis import Claim, Figure, Number, NumberTable
 from trimtab.reproduce.findings import Findings
+from trimtab.reproduce.paired import compare_errors
 
 TITLES = {"roid": "ROID", "tent": "TENT", "lame": "LAME", "bn1": "BN-1"}
 """Methods as sentences write them."""
@@ -63,10 +64,10 @@ def pairs(
     first, second = methods
     names = (TITLES.get(first, first), TITLES.get(second, second))
     return [
-        compare(
+        compare_errors(
             sentence.format(network=network),
-            here.where(method=first, model=network).mean(),
-            here.where(method=second, model=network).mean(),
+            here.where(method=first, model=network),
+            here.where(method=second, model=network),
             names,
             slack,
         )
@@ -93,4 +94,5 @@ def best_of_all(findings: Findings, scenario: str, network: str) -> Claim:
     if own is None or not errors:
         return Claim(text, None)
     rival = min(errors, key=lambda method: errors[method])
-    return compare(text, own, errors[rival], ("ROID", f"the next best, {rival},"))
+    names = ("ROID", f"the next best, {rival},")
+    return compare_errors(text, here.where(method="roid"), here.where(method=rival), names)

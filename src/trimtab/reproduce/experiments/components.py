@@ -5,9 +5,10 @@ from typing import Any
 
 from trimtab.bench.spec import RunSpec
 from trimtab.report.published import published_components
-from trimtab.reproduce.analysis import Analysis, Claim, Number, NumberTable, compare
+from trimtab.reproduce.analysis import Analysis, Claim, Number, NumberTable
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
+from trimtab.reproduce.paired import compare_errors
 from trimtab.reproduce.setup import Setup
 
 SETTINGS = ("continual", "mixed", "correlated", "mixed_correlated(delta=0.1)")
@@ -83,13 +84,13 @@ def _row(findings: Findings, method: str, chosen: Mapping[str, Any]) -> tuple[Nu
 
 
 def _claims(findings: Findings) -> list[Claim]:
-    def error(step: str, scenario: str) -> float | None:
-        return findings.where(method="roid", options=options(STEPS[step]), scenario=scenario).mean()
+    def error(step: str, scenario: str) -> Findings:
+        return findings.where(method="roid", options=options(STEPS[step]), scenario=scenario)
 
     claims = []
     for scenario in SETTINGS:
         claims.append(
-            compare(
+            compare_errors(
                 f"Weighting by certainty and diversity lowers the error ({scenario}).",
                 error("+ weighting", scenario),
                 error("soft likelihood ratio", scenario),
@@ -98,13 +99,13 @@ def _claims(findings: Findings) -> list[Claim]:
         )
     for scenario in SETTINGS[2:]:
         claims += [
-            compare(
+            compare_errors(
                 f"Ensembling with the source weights lowers the error ({scenario}).",
                 error("+ ensembling", scenario),
                 error("+ weighting", scenario),
                 ("with", "without"),
             ),
-            compare(
+            compare_errors(
                 f"Prior correction lowers the error by far ({scenario}).",
                 error("+ prior correction", scenario),
                 error("+ consistency", scenario),
@@ -114,7 +115,7 @@ def _claims(findings: Findings) -> list[Claim]:
         ]
     for scenario in UNCORRELATED:
         claims.append(
-            compare(
+            compare_errors(
                 f"Prior correction costs nothing, within half a point ({scenario}).",
                 error("+ prior correction", scenario),
                 error("+ consistency", scenario),

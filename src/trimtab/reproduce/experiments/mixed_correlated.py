@@ -2,9 +2,10 @@
 
 from trimtab.bench.spec import RunSpec
 from trimtab.report.plots.lines import lines
-from trimtab.reproduce.analysis import Analysis, Claim, Figure, compare
+from trimtab.reproduce.analysis import Analysis, Claim, Figure
 from trimtab.reproduce.experiment import Experiment
 from trimtab.reproduce.findings import Findings
+from trimtab.reproduce.paired import compare_errors
 from trimtab.reproduce.settings_table import no_worse_than_source, settings_figure, settings_table
 from trimtab.reproduce.setup import Setup
 
@@ -72,24 +73,24 @@ def _points(findings: Findings, method: str) -> list[tuple[float, float]]:
 def _sweep_claims(findings: Findings, network: str) -> list[Claim]:
     strong, weak = scenario(0.01), scenario(10.0)
 
-    def error(method: str, words: str) -> float | None:
-        return findings.where(method=method, scenario=words).mean()
+    def error(method: str, words: str) -> Findings:
+        return findings.where(method=method, scenario=words)
 
     return [
-        compare(
+        compare_errors(
             f"ROID gains from correlation: its error falls as classes come in longer runs "
             f"({network}).",
             error("roid", strong),
             error("roid", weak),
             ("concentration 0.01:", "10:"),
         ),
-        compare(
+        compare_errors(
             f"Without correlation LAME falls behind the source model ({network}).",
             error("source", SHUFFLED),
             error("lame", SHUFFLED),
             ("source", "LAME"),
         ),
-        compare(
+        compare_errors(
             f"Without correlation ROID is no worse than the source model ({network}).",
             error("roid", SHUFFLED),
             error("source", SHUFFLED),
