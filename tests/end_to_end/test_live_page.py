@@ -13,7 +13,7 @@ from reference import nets
 from server.running import running, service
 from trimtab.server.tokens import Owner, Tokens
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("live-page")]
 
 TOKEN = "a token that nobody guesses".replace(" ", "-")
 BRIGHTNESS = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]"

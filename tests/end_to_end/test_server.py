@@ -19,7 +19,7 @@ import trimtab
 from trimtab.cli.main import main
 from trimtab.fleets.names import file_stem
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("serve")]
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "server.md").read_text()

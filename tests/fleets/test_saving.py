@@ -164,3 +164,35 @@ def test_a_store_that_is_not_empty_is_no_place_for_a_saved_fleet(
         trimtab.load_fleet(
             nets.trained("gn", recorded), tmp_path / "saved", store=tmp_path / "store"
         )
+
+
+def test_guards_and_normalisation_are_each_stream_s_as_they_are_alone(
+    tmp_path: Path, recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    model, guard = nets.trained("gn", recorded), trimtab.Guard(cost=0.2)
+    pixels = {"normalization": ((0.4, 0.4, 0.4), (0.3, 0.3, 0.3))}
+    fleet = trimtab.fleet(model, "roid", guard=guard, **pixels)  # type: ignore[arg-type]
+    fleet.open("plain", guard=False)
+    found = fleet.step({"watched": images[:8], "plain": images[:8]})
+    alone = trimtab.adapt(
+        model,
+        "roid",
+        seed=fleet["watched"].seed,
+        guard=guard,
+        **pixels,  # type: ignore[arg-type]
+    )
+    expected = alone(images[:8])
+    logits = found["watched"]
+    assert isinstance(logits, Tensor)
+    assert (logits - expected).abs().max() < 1e-5
+    assert fleet["watched"].counters == alone.counters
+    assert fleet["plain"].guard is None
+    fleet.save(tmp_path)
+    again = trimtab.load_fleet(model, tmp_path, **pixels)  # type: ignore[arg-type]
+    assert again["watched"].guard == guard
+    assert again["plain"].guard is None
+
+
+def test_a_guard_whose_view_no_file_can_hold_is_refused(recorded: dict[str, Tensor]) -> None:
+    with pytest.raises(ValueError, match="leave view=None"):
+        trimtab.fleet(nets.trained("gn", recorded), guard=trimtab.Guard(view=Tensor.neg))

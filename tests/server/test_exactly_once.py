@@ -131,6 +131,22 @@ def test_a_reset_goes_back_to_the_source_and_remembers_numbers(
     assert np.array_equal(client.infer(images[:8], stream="cam", number=8).logits, fresh)
 
 
+def test_a_rollback_goes_back_to_a_snapshot_and_remembers_numbers(
+    client: trimtab.Client, images: Tensor
+) -> None:
+    client.infer(images[:8], stream="cam", number=1)
+    assert client.snapshot("cam", "monday")["snapshot"] == "monday"
+    before = client.infer(images[8:16], stream="cam", learn=False).logits
+    client.infer(images[:32], stream="cam", number=2)
+    assert not np.array_equal(client.infer(images[8:16], stream="cam", learn=False).logits, before)
+    told = client.rollback("cam", "monday")
+    assert told["learned_through"] == 2
+    assert [kept["name"] for kept in told["history"]] == ["monday"]
+    assert np.array_equal(client.infer(images[8:16], stream="cam", learn=False).logits, before)
+    with pytest.raises(ServerError, match="409"):
+        client.rollback("cam", "tuesday")
+
+
 def test_a_started_sequence_begins_anew_unless_the_request_is_a_repeated_one(
     client: trimtab.Client, net: nn.Module, images: Tensor
 ) -> None:

@@ -7,7 +7,9 @@ from torch import nn
 
 from trimtab.api import backbone_of
 from trimtab.core.backbone import Backbone
+from trimtab.core.guard import Guard
 from trimtab.core.method import Method
+from trimtab.core.outputs import Output
 from trimtab.fleets import saving
 from trimtab.fleets.fleet import Fleet
 from trimtab.fleets.opening import Opening
@@ -23,8 +25,11 @@ def fleet(
     window: int | None = None,
     micro_batch: int | None = None,
     classifier: str | None = None,
+    normalization: Any = None,
+    output: Output = None,
     adapt_every: int = 1,
     budget: float | None = None,
+    guard: bool | Guard | None = None,
     samples_at_once: int = 128,
     resident: int | None = None,
     store: str | os.PathLike[str] | None = None,
@@ -49,9 +54,10 @@ def fleet(
         "micro_batch": micro_batch,
         "adapt_every": adapt_every,
         "budget": budget,
+        "guard": guard,
     }
     return Fleet(
-        backbone_of(model, num_classes, classifier),
+        backbone_of(model, num_classes, classifier, normalization, output),
         Opening(method, seed, stream, options),
         samples_at_once=samples_at_once,
         resident=resident,
@@ -66,6 +72,8 @@ def load_fleet(
     *,
     num_classes: int | None = None,
     classifier: str | None = None,
+    normalization: Any = None,
+    output: Output = None,
     samples_at_once: int = 128,
     resident: int | None = None,
     store: str | os.PathLike[str] | None = None,
@@ -80,7 +88,7 @@ def load_fleet(
         store: An empty folder, or one yet to be made, that the streams wait in; without one, all
             are read into memory.
     """
-    backbone = backbone_of(model, num_classes, classifier)
+    backbone = backbone_of(model, num_classes, classifier, normalization, output)
     found = saving.read(folder, backbone)
     kept = None if store is None else Store(store)
     if kept is not None and kept.names:

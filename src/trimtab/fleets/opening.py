@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from trimtab.api import recipe_of
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
+from trimtab.core.guard import Guard, chosen
 from trimtab.core.method import Method
 from trimtab.core.pace import Pace
 from trimtab.core.passes import Passes
 from trimtab.core.window import Window
 from trimtab.fleets.names import seed_of
 
-STREAM_OPTIONS = ("seed", "window", "micro_batch", "adapt_every", "budget")
+STREAM_OPTIONS = ("seed", "window", "micro_batch", "adapt_every", "budget", "guard")
 """Options of a stream; all others are its method's."""
 
 
@@ -38,6 +39,9 @@ class Opening:
         """A wrong name or option is refused now, not at the first batch."""
         Window(self.stream.get("window"))
         Pace(self.stream.get("adapt_every", 1), self.stream.get("budget"))
+        guard = chosen(self.stream.get("guard"))
+        if guard is not None and guard.view is not None:
+            raise ValueError("a guard of a fleet makes its views itself: leave view=None")
         object.__setattr__(self, "recipe", recipe_of(self.method, self.options))
 
     def with_(self, method: str | Method | None, options: dict[str, Any]) -> Opening:
@@ -63,7 +67,7 @@ class Opening:
             "method": self.method if told else None,
             "spec": self.recipe.spec,
             "seed": self.seed,
-            "stream": self.stream,
+            "stream": {**self.stream, "guard": _guard_in_words(self.stream.get("guard"))},
             "options": self.options if told else {},
         }
 
@@ -77,7 +81,20 @@ class Opening:
                 "its method was no word, or had options that are no plain numbers and words; pass "
                 f"the same method again: {words['spec']}"
             )
-        return Opening(method, int(words["seed"]), dict(words["stream"]), dict(options))
+        return Opening(method, int(words["seed"]), stream_options(words), dict(options))
+
+
+def stream_options(words: dict[str, Any]) -> dict[str, Any]:
+    """Options of a stream, as ``Opening.words`` tells them."""
+    stream = dict(words["stream"])
+    guard = stream.get("guard")
+    return {**stream, "guard": Guard(**guard)} if isinstance(guard, dict) else stream
+
+
+def _guard_in_words(guard: bool | Guard | None) -> Any:
+    if not isinstance(guard, Guard):
+        return guard
+    return {name: value for name, value in asdict(guard).items() if name != "view"}
 
 
 def _is_plain(options: dict[str, Any]) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 from trimtab.core.backbone import Backbone
 from trimtab.core.files import write_whole
-from trimtab.fleets.opening import Opening
+from trimtab.fleets.opening import Opening, stream_options
 from trimtab.fleets.residents import Residents
 from trimtab.fleets.store import Store
 from trimtab.version import __version__
@@ -105,7 +105,7 @@ def opening(words: dict[str, Any], method: Any, options: dict[str, Any]) -> Open
         told = Opening("source").from_words(words) if method is None else None
         if told is not None:
             return told
-        given = Opening(method, int(words["seed"]), dict(words["stream"]), options)
+        given = Opening(method, int(words["seed"]), stream_options(words), options)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this fleet is damaged: {error!r}") from error
     if given.recipe.spec != words["spec"]:
