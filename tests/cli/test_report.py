@@ -23,6 +23,11 @@ def test_the_page_lands_in_the_store(store: Path) -> None:
     assert "<h1>new</h1>" in text
 
 
+def test_the_user_names_the_page(store: Path) -> None:
+    assert main(["report", str(store), "--title", "Night <shift>"]) == 0
+    assert "<h1>Night &lt;shift&gt;</h1>" in (store / "report.html").read_text()
+
+
 def test_other_formats_go_to_the_terminal(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(store), "--format", "json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["cells"]) == 6

@@ -105,6 +105,22 @@ def test_a_cell_shows_the_command_of_each_of_its_runs(visit: Visit) -> None:
     assert page.locator("dialog[open]").count() == 0
 
 
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_numbers_can_be_saved_without_a_network(
+    browser: Browser, report: Path, tmp_path: Path, kind: str
+) -> None:
+    with browser.new_context(offline=True, accept_downloads=True) as context:
+        page = context.new_page()
+        page.goto(report.as_uri())
+        with page.expect_download() as saved:
+            page.locator(".downloads a", has_text=kind.upper()).click()
+        assert saved.value.suggested_filename == f"results.{kind}"
+        saved.value.save_as(tmp_path / "saved")
+    out = tmp_path / f"table.{kind}"
+    assert main(["report", str(report.parent), "--out", str(out)]) == 0
+    assert (tmp_path / "saved").read_text() == out.read_text()
+
+
 def test_another_number_can_be_shown(visit: Visit) -> None:
     page = visit.page
     page.locator("[data-show=cost]").click()

@@ -129,3 +129,10 @@ def test_the_average_that_is_asked_for_is_shown_first() -> None:
         if "data-metric" in found and "hidden" not in found
     ]
     assert shown == ["domain_error"]
+
+
+def test_an_expected_calibration_error_is_noted() -> None:
+    assert "flattens confidence" in page([stores.done(stores.spec("roid"), 0.2)], "logits")
+    posterior = stores.spec("roid", options={"prior": "posterior"})
+    assert "flattens confidence" not in page([stores.done(posterior, 0.2)], "posterior")
+    assert "flattens confidence" not in page([stores.done(stores.spec("tent"), 0.2)], "tent")

@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="file to write; without it, STORE/report.html for html, the terminal for the rest",
     )
+    parser.add_argument("--title", help="of the page (default: the store's name)")
     parser.add_argument(
         "--format",
         choices=FORMATS,
@@ -95,7 +96,8 @@ def _text(
     kind = _format(args)
     if kind == "html":
         against = "" if args.against is None else _name(args.against)
-        return page.page(results, _name(args.store), average, comparison, against)
+        title = args.title or _name(args.store)
+        return page.page(results, title, average, comparison, against)
     return formats.write(kind, tables(results), average, comparison)
 
 

@@ -11,6 +11,7 @@ from trimtab.report.sections.calibration import calibration
 from trimtab.report.sections.changes import changes
 from trimtab.report.sections.cost import cost
 from trimtab.report.sections.domains import domains
+from trimtab.report.sections.downloads import downloads
 from trimtab.report.sections.error_table import error_table
 from trimtab.report.sections.legend import legend
 from trimtab.report.sections.provenance import provenance
@@ -47,7 +48,7 @@ def page(
 
     Args:
         results: Of one store, at least one.
-        name: The store's.
+        name: The title: the store's name, or what the user calls it.
         first: What the table shows at first.
         comparison: With another store, if there is one.
         against: The other store's name.
@@ -64,6 +65,7 @@ def page(
     content = [
         changes(comparison, against) if comparison is not None else None,
         error_table(found, first),
+        downloads(found, comparison),
         worst_settings(found, looks),
         element("div", legend(_with_numbers(found, looks)), *plots, class_="plots"),
         troubles(found),

@@ -1,5 +1,6 @@
 """Calibration: whether a method knows how sure it may be."""
 
+import json
 from collections.abc import Mapping
 
 from trimtab.report.markup import Markup, element, shortened, together
@@ -10,6 +11,11 @@ from trimtab.report.sections.layout import section
 from trimtab.report.sections.panels import panels
 from trimtab.report.settings import Row, Setting
 from trimtab.report.table import Cell, Table
+
+FLATTENED = (
+    " ROID's prior correction in the form of logits, behind the published numbers, flattens "
+    "confidence: a large calibration error is expected of it, and prior=posterior avoids it."
+)
 
 
 def calibration(tables: list[Table], marks: Mapping[Row, Mark]) -> Markup | None:
@@ -30,9 +36,16 @@ def calibration(tables: list[Table], marks: Mapping[Row, Mark]) -> Markup | None
         "Calibration",
         "How often predictions are right, by how sure they are; large points hold many samples. "
         "Below the diagonal a method is too sure of itself, above it too shy. ECE is the mean "
-        "distance to the diagonal in %, NLL the negative log likelihood in nats.",
+        "distance to the diagonal in %, NLL the negative log likelihood in nats."
+        + (FLATTENED if any(_flattens(row) for table in tables for row in table.rows) else ""),
         content,
     )
+
+
+def _flattens(row: Row) -> bool:
+    """Whether this is ROID with its prior correction in the form of logits, the default."""
+    method, options = json.loads(row.identity)
+    return method == "roid" and options.get("prior", "logits") == "logits"
 
 
 def _numbers(column: Mapping[Row, Cell], marks: Mapping[Row, Mark]) -> Markup:

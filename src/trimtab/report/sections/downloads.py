@@ -1,0 +1,27 @@
+"""The page's numbers as CSV and JSON files, inside the page: saving them asks no network."""
+
+import base64
+
+from trimtab.report import formats
+from trimtab.report.comparison import Comparison
+from trimtab.report.markup import Markup, element
+from trimtab.report.metrics import ERROR
+from trimtab.report.table import Table
+
+KINDS = {"csv": "text/csv", "json": "application/json"}
+
+
+def downloads(tables: list[Table], comparison: Comparison | None) -> Markup:
+    """A line with a link for each format."""
+    links = [_link(kind, formats.write(kind, tables, ERROR, comparison)) for kind in KINDS]
+    return element("p", "All numbers of this page as files: ", *links, class_="downloads")
+
+
+def _link(kind: str, text: str) -> Markup:
+    packed = base64.b64encode(text.encode()).decode()
+    return element(
+        "a",
+        kind.upper(),
+        href=f"data:{KINDS[kind]};charset=utf-8;base64,{packed}",
+        download=f"results.{kind}",
+    )
