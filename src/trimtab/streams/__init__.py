@@ -1,7 +1,15 @@
 """Streams under domain shift: labelled images, what happens to them, in what order they arrive."""
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trimtab.streams.batch import Batch
+    from trimtab.streams.corruptions import CORRUPTIONS, Corruptor, corrupt
+    from trimtab.streams.data import LabelledImages, load
+    from trimtab.streams.domains import Corrupted
+    from trimtab.streams.scenarios import SCENARIOS, scenario
+    from trimtab.streams.stream import Stream
 
 _HOME = {
     "Batch": "batch",
@@ -16,7 +24,18 @@ _HOME = {
     "scenario": "scenarios",
 }
 
-__all__ = sorted(_HOME)
+__all__ = [
+    "CORRUPTIONS",
+    "SCENARIOS",
+    "Batch",
+    "Corrupted",
+    "Corruptor",
+    "LabelledImages",
+    "Stream",
+    "corrupt",
+    "load",
+    "scenario",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -45,7 +45,7 @@ def calibration(tables: list[Table], marks: Mapping[Row, Mark]) -> Markup | None
 def _flattens(row: Row) -> bool:
     """Whether this is ROID with its prior correction in the form of logits, the default."""
     method, options = json.loads(row.identity)
-    return method == "roid" and options.get("prior", "logits") == "logits"
+    return bool(method == "roid" and options.get("prior", "logits") == "logits")
 
 
 def _numbers(column: Mapping[Row, Cell], marks: Mapping[Row, Mark]) -> Markup:
