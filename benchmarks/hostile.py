@@ -1,4 +1,4 @@
-"""Hostile batches: streams of all methods, norms and options against whatever may come.
+"""Hostile batches: streams of all methods, norms, options and guards against whatever may come.
 
 ``python benchmarks/hostile.py --batches 100000 --out benchmarks/results/hostile.json`` takes that
 many batches, in streams of a few each, and counts what happened. Every stream is drawn from its
@@ -116,6 +116,7 @@ def stream(number: int, dice: Dice) -> tuple[str, Adapter]:
         "micro_batch": dice.one_of((None, None, 1, 3)),
         "adapt_every": dice.one_of((1, 1, 2)),
         "budget": dice.one_of((None, None, 1.0, 1.7)),
+        "guard": dice.one_of((None, False, True)),
         "seed": dice.below(1000),
     }
     backbone = trimtab.Backbone(network(norm, dice))

@@ -56,3 +56,10 @@ def test_inputs_of_any_shape_have_looks(shape: tuple[int, ...]) -> None:
 def test_values_that_are_not_finite_or_constant_give_finite_looks() -> None:
     for value in (torch.inf, torch.nan, 0.0, 1e30):
         assert np.isfinite(looks_of(torch.full((8, 3, 4, 4), value))).all()
+
+
+@pytest.mark.parametrize("factor", [1e20, 1e30, 3e38])
+def test_huge_values_are_compared_without_overflow(factor: float) -> None:
+    huge = Looks.of(looks_of(factor * torch.rand(16, 3, 8, 8)))
+    both = huge.with_more(Looks.of(looks_of(torch.rand(16, 3, 8, 8))))
+    assert np.isfinite([*both.mean, *both.variance, distance(huge, both)]).all()

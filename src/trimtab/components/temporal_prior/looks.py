@@ -18,12 +18,14 @@ UNITS = np.array([1.0, 1.0, 1.0, 2.0, 2.0])
 """Standard deviations of a sample by which each look has to move for a domain to be another."""
 ROWS = 32
 """As many rows of an image, or a few more, tell how it looks."""
+HIGHEST = 1e6
+"""Largest look: squares of looks have to be finite, however large values are."""
 FLOOR = 0.02
 """Of a sample's contrast, below which details do not count."""
 
 
 def looks_of(inputs: Tensor) -> Numbers:
-    """Roughness at two scales, colour, brightness and contrast, (samples, NUM_LOOKS); finite."""
+    """Roughness at two scales, colour, brightness and contrast, (samples, NUM_LOOKS); bounded."""
     values = inputs.detach()
     if values.dim() > 3:
         values = values[..., :: max(1, values.shape[-2] // ROWS), :]
@@ -46,7 +48,7 @@ def looks_of(inputs: Tensor) -> Numbers:
         ],
         1,
     )
-    return looks.nan_to_num(0.0, 0.0, 0.0).cpu().numpy()
+    return looks.nan_to_num(0.0, 0.0, 0.0).clamp(-HIGHEST, HIGHEST).cpu().numpy()
 
 
 def _steps(values: Tensor, distance: int) -> Tensor:
