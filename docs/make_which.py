@@ -68,17 +68,17 @@ def measured() -> Errors:
     return errors
 
 
-def preset() -> dict[Where, float]:
-    """Mean errors of the preset, each network counting once."""
+def preset(errors: Errors) -> dict[Where, float]:
+    """Mean errors of the preset where all networks have runs, each network counting once."""
     found: dict[Where, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in json.loads((RESULTS / "beyond.json").read_text()):
+        place = (row["model"].rsplit("_", 1)[1], row["scenario"])
         if row["method"] == "trimtab":
-            found[row["model"].rsplit("_", 1)[1], row["scenario"]][row["model"]].append(
-                row["error"]
-            )
+            found[place][row["model"]].append(row["error"])
     return {
-        where: statistics.mean(statistics.mean(seeds) for seeds in models.values())
-        for where, models in found.items()
+        place: statistics.mean(statistics.mean(seeds) for seeds in networks.values())
+        for place, networks in found.items()
+        if place in errors and networks.keys() == {model for model, _ in errors[place]["source"]}
     }
 
 
@@ -121,7 +121,8 @@ def table(norm: str, errors: Errors, ours: dict[Where, float]) -> str:
 
 def page() -> str:
     """The whole page."""
-    errors, ours = measured(), preset()
+    errors = measured()
+    ours = preset(errors)
     parts = [f"## {NORMS[norm].capitalize()}\n\n{table(norm, errors, ours)}\n" for norm in NORMS]
     return HEAD + "\n".join(parts) + "\n" + FOOT
 
