@@ -9,6 +9,7 @@ from torch.nn.functional import linear, normalize
 from trimtab.augment import Augment, ColorAffineBlurNoise, augmented
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Objective, Start, Step
+from trimtab.core.linear_head import width_of_features
 from trimtab.core.ranges import check_positive
 from trimtab.core.source_data import SourceData, labelled
 
@@ -41,15 +42,11 @@ class PrototypeContrast(Objective):
 
     def new_memory(self, start: Start) -> Tensors:
         """Prototypes (classes, features) and the projector's weights, which are trained."""
-        if start.num_features is None:
-            raise ValueError(
-                "prototype_contrast needs features, and the model runs no linear layer whose "
-                "input could serve; name the module that classifies them with classifier="
-            )
+        width = width_of_features(start, self.name)
         prototypes = self._classifier_rows(start)
         if self.source_data is not None:
             prototypes = self._class_means(self.source_data, start)
-        return {"prototypes": prototypes, **new_projector(start, start.num_features, self.width)}
+        return {"prototypes": prototypes, **new_projector(start, width, self.width)}
 
     def _classifier_rows(self, start: Start) -> Tensor:
         weight = getattr(start.backbone.classifier, "weight", None)

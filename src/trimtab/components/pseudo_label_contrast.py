@@ -10,6 +10,7 @@ from trimtab.augment import Augment, augmented
 from trimtab.augment.contrast import StrongView
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Objective, ParameterRule, Start, Step
+from trimtab.core.linear_head import width_of_features
 from trimtab.core.prediction import Prediction
 from trimtab.core.ranges import check_counts, check_positive, check_shares
 from trimtab.functional import full_copy, move_towards
@@ -53,12 +54,8 @@ class PseudoLabelContrast(Objective, ParameterRule):
 
     def new_memory(self, start: Start) -> Tensors:
         """The key network, a queue of random keys, an empty bank, and counts."""
-        if start.num_features is None:
-            raise ValueError(
-                "pseudo_label_contrast needs features, and the model runs no linear layer whose "
-                "input could serve; name the module that classifies them with classifier="
-            )
-        width, classes, device = start.num_features, start.num_classes, start.device
+        width = width_of_features(start, self.name)
+        classes, device = start.num_classes, start.device
         queue = torch.randn(self.queue_size, width, generator=start.generator)
         labels = torch.randint(classes, (self.queue_size,), generator=start.generator)
         return {

@@ -10,6 +10,7 @@ from trimtab.components.cautious_updates import CautiousUpdates
 from trimtab.components.certainty_diversity import CertaintyDiversity
 from trimtab.components.class_balanced_memory import ClassBalancedMemory
 from trimtab.components.entropy import Entropy
+from trimtab.components.feature_centering import FeatureCentering
 from trimtab.components.fisher_penalty import FisherPenalty
 from trimtab.components.kalman_ensembling import KalmanEnsembling
 from trimtab.components.laplacian import Laplacian
@@ -17,8 +18,10 @@ from trimtab.components.marginal_entropy import MarginalEntropy
 from trimtab.components.mean_teacher import MeanTeacher
 from trimtab.components.median_norm import MedianNorm
 from trimtab.components.novel_samples import NovelSamples
+from trimtab.components.opinion_entropy import OpinionEntropy
 from trimtab.components.periodic_reset import PeriodicReset
 from trimtab.components.prior_correction import PriorCorrection
+from trimtab.components.prototype_classifier import PrototypeClassifier
 from trimtab.components.prototype_contrast import PrototypeContrast
 from trimtab.components.pseudo_label_contrast import PseudoLabelContrast
 from trimtab.components.recovery import Recovery
@@ -40,12 +43,14 @@ from trimtab.methods.bn1 import bn1
 from trimtab.methods.bn_alpha import bn_alpha
 from trimtab.methods.bn_ema import bn_ema
 from trimtab.methods.cmf import cmf
+from trimtab.methods.come import come
 from trimtab.methods.cotta import cotta
 from trimtab.methods.deyo import deyo
 from trimtab.methods.eata import eata
 from trimtab.methods.eta import eta
 from trimtab.methods.lame import lame
 from trimtab.methods.memo import memo
+from trimtab.methods.neo import neo
 from trimtab.methods.rdumb import rdumb
 from trimtab.methods.rmt import rmt
 from trimtab.methods.roid import roid
@@ -54,6 +59,7 @@ from trimtab.methods.rpl import rpl
 from trimtab.methods.santa import santa
 from trimtab.methods.sar import sar
 from trimtab.methods.source import source
+from trimtab.methods.t3a import t3a
 from trimtab.methods.tent import tent
 from trimtab.methods.trimtab import trimtab
 from trimtab.registry import Registry
@@ -66,12 +72,14 @@ METHODS: Registry[Callable[..., Method]] = Registry(
         "bn_alpha": bn_alpha,
         "bn_ema": bn_ema,
         "cmf": cmf,
+        "come": come,
         "cotta": cotta,
         "deyo": deyo,
         "eata": eata,
         "eta": eta,
         "lame": lame,
         "memo": memo,
+        "neo": neo,
         "rdumb": rdumb,
         "rmt": rmt,
         "roid": roid,
@@ -80,6 +88,7 @@ METHODS: Registry[Callable[..., Method]] = Registry(
         "santa": santa,
         "sar": sar,
         "source": source,
+        "t3a": t3a,
         "tent": tent,
         "trimtab": trimtab,
     },
@@ -95,6 +104,7 @@ COMPONENTS: Registry[Callable[..., Component]] = Registry(
         "certainty_diversity": CertaintyDiversity,
         "class_balanced_memory": ClassBalancedMemory,
         "entropy": Entropy,
+        "feature_centering": FeatureCentering,
         "fisher_penalty": FisherPenalty,
         "kalman_ensembling": KalmanEnsembling,
         "laplacian": Laplacian,
@@ -102,8 +112,10 @@ COMPONENTS: Registry[Callable[..., Component]] = Registry(
         "mean_teacher": MeanTeacher,
         "median_norm": MedianNorm,
         "novel_samples": NovelSamples,
+        "opinion_entropy": OpinionEntropy,
         "periodic_reset": PeriodicReset,
         "prior_correction": PriorCorrection,
+        "prototype_classifier": PrototypeClassifier,
         "prototype_contrast": PrototypeContrast,
         "pseudo_label_contrast": PseudoLabelContrast,
         "recovery": Recovery,

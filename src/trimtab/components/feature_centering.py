@@ -1,0 +1,51 @@
+"""Latent re-centering: the classifier sees features around zero (NEO, arXiv:2510.05635)."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from trimtab.core.backbone import Tensors
+from trimtab.core.component import OutputRule, Start, Step
+from trimtab.core.linear_head import linear_head
+from trimtab.core.ranges import check_counts
+
+
+@dataclass(frozen=True)
+class FeatureCentering(OutputRule):
+    """Subtract the mean of the stream's features before the linear classifier.
+
+    With a linear classifier, head(h - mean h) is the logits less the mean of (logits - bias). So
+    the mean is kept in the space of logits, one number a class, and nothing passes the head again.
+
+    Args:
+        horizon_samples: From how many samples on the mean moves with the stream; None counts all
+            samples alike for ever.
+        prior_samples: For how many samples a mean of zero, which changes nothing, counts at the
+            start. With 0 the first sample alone would be its own mean.
+    """
+
+    horizon_samples: int | None = None
+    prior_samples: int = 16
+
+    def __post_init__(self) -> None:
+        check_counts(self, "horizon_samples", unit="sample")
+        check_counts(self, "prior_samples", least=0)
+
+    def new_memory(self, start: Start) -> Tensors:
+        """The head's bias and its answer to the mean feature without it, both (classes,)."""
+        bias = linear_head(start, self.name).bias
+        return {
+            "bias": bias,
+            "shift": torch.zeros_like(bias),
+            "samples": torch.tensor(self.prior_samples, device=start.device),
+        }
+
+    def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
+        known = int(memory["samples"]) + len(logits)
+        if self.horizon_samples is not None:
+            known = min(known, max(self.horizon_samples, len(logits)))
+        linear_part = (step.logits - memory["bias"]).mean(0)
+        memory["shift"].lerp_(linear_part.to(memory["shift"]), len(logits) / known)
+        memory["samples"].fill_(known)
+        return logits - memory["shift"]
