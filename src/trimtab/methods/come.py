@@ -11,8 +11,9 @@ CARD = Card(
     idea=(
         "TENT with the entropy of a subjective opinion, which has a mass for what is undecided, in "
         "place of the softmax's; gradients cannot lengthen the logits. "
-        "Taken from the paper: the opinion, and a belief bounded by the model's own, as logits of "
-        "fixed length. Not checked against the authors' code; learning rates are TENT's."
+        "The paper's idea: the opinion, and a belief bounded by the model's own, as logits of "
+        "fixed length. Learning rates are TENT's. "
+        "Neither the full paper nor the authors' code was compared."
     ),
     helps="Streams on which plain entropy minimisation grows overconfident.",
     hurts="Class-ordered streams, as TENT; it depends on where the logits' zero lies.",

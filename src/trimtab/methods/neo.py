@@ -11,9 +11,10 @@ CARD = Card(
     idea=(
         "Leaves the network alone and subtracts the mean of the stream's features before the "
         "linear classifier: a shift of the inputs moves the features of all classes together. "
-        "Taken from the paper: head(h - mean h), the mean over all samples so far or a moving one. "
+        "The paper's idea: head(h - mean h), the mean over all samples so far or a moving one. "
         "Ours: a mean of zero counts for 16 samples at the start, so that a first sample alone is "
-        "not its own mean (prior_samples=0 is without). Not checked against the authors' code."
+        "not its own mean (prior_samples=0 is without). "
+        "Neither the full paper nor the authors' code was compared."
     ),
     helps="Where no backward pass can be had, at any batch size; made for vision transformers.",
     hurts="Class-ordered streams: the mean of one class is not the mean of all.",

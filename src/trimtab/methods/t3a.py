@@ -11,9 +11,10 @@ CARD = Card(
     idea=(
         "Leaves the network alone and replaces the rows of its linear classifier by prototypes: "
         "the mean direction of each class's row and of its most certain features so far. "
-        "Taken from the paper: supports that begin with the head's rows, pseudo-labels of the "
+        "The paper's idea: supports that begin with the head's rows, pseudo-labels of the "
         "network, a cap by entropy. Ours: prototypes have the mean length of the head's rows, "
-        "which decides confidence, not classes. Not checked against the authors' code."
+        "which decides confidence, not classes. "
+        "Neither the full paper nor the authors' code was compared."
     ),
     helps="Where no backward pass can be had, at any batch size, and features keep their classes.",
     hurts="Streams whose domain changes: certain features of old domains stay in the supports.",
