@@ -217,7 +217,7 @@ def test_a_callable_can_have_weights_from_a_file(tmp_path: Path) -> None:
 
 
 def test_a_callable_must_exist_and_return_a_module() -> None:
-    with pytest.raises(ValueError, match="has no callable 'nothing'"):
+    with pytest.raises(ValueError, match="has no 'nothing'"):
         models.build(f"{__name__}:nothing")
     with pytest.raises(ValueError, match="must return a torch module, got a str"):
         models.build(f"{__name__}:not_a_network")
