@@ -17,7 +17,10 @@ CARD = Card(
         "Neither the full paper nor the authors' code was compared."
     ),
     helps="Where no backward pass can be had, at any batch size; made for vision transformers.",
-    hurts="Class-ordered streams: the mean of one class is not the mean of all.",
+    hurts=(
+        "Batch-norm networks, where statistics of batches do far more; short horizons on "
+        "class-ordered streams, as the mean of one class is not that of all."
+    ),
     forwards="1",
     backwards="0",
 )

@@ -17,7 +17,10 @@ CARD = Card(
         "Neither the full paper nor the authors' code was compared."
     ),
     helps="Where no backward pass can be had, at any batch size, and features keep their classes.",
-    hurts="Streams whose domain changes: certain features of old domains stay in the supports.",
+    hurts=(
+        "Batch-norm networks, where statistics of batches do far more; changing domains, as "
+        "certain features of old ones stay in the supports."
+    ),
     forwards="1",
     backwards="0",
 )
