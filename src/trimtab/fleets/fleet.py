@@ -67,6 +67,10 @@ class Fleet:
         self._streams = Residents(opening, self._started, store, resident)
         self._lock = threading.RLock()
 
+    def __repr__(self) -> str:
+        model = type(self.backbone.model).__name__
+        return f"<Fleet: {len(self)} streams on {model}, {len(self.in_memory)} in memory>"
+
     # ---------------------------------------------------------------- streams by name
 
     def __getitem__(self, name: str) -> Adapter:
@@ -150,6 +154,9 @@ class Fleet:
             batches: By the streams' names.
             predict_only: Streams that are to learn nothing and to stay as they are.
         """
+        if not isinstance(batches, Mapping):
+            came = type(batches).__name__
+            raise ValueError(f"batches must be a mapping by the streams' names, got {came}")
         with self._lock:
             results: dict[str, Tensor | StreamError] = {}
             for group in self._groups(batches):
