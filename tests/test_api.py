@@ -35,6 +35,12 @@ def test_words_in_place_of_numbers_are_refused_by_name(model: nets.Net, name: st
         trimtab.adapt(model, "roid", **{name: "many"})
 
 
+@pytest.mark.parametrize("name", ["window", "micro_batch", "adapt_every"])
+def test_parts_of_a_sample_are_refused_at_once(model: nets.Net, name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be .*a whole number, got 2.5"):
+        trimtab.adapt(model, "roid", **{name: 2.5})
+
+
 def test_a_mapping_that_the_model_does_not_take_is_told_by_its_names(
     model: nets.Net, images: Tensor
 ) -> None:

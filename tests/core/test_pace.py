@@ -123,7 +123,7 @@ def test_a_state_of_another_pace_is_refused(model: nets.Net, images: Tensor) -> 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"adapt_every": 0}, "adapt_every must be at least 1 batch, got 0"),
+        ({"adapt_every": 0}, "adapt_every must be at least 1 batch, a whole number, got 0"),
         ({"budget": 0.5}, "budget must be at least 1 plain forward, got 0.5"),
         ({"budget": float("nan")}, "budget must be at least 1 plain forward, got nan"),
     ],

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from trimtab.core.counters import Counters
-from trimtab.core.ranges import check_value
+from trimtab.core.ranges import check_value, check_whole
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Pace:
 
     def __post_init__(self) -> None:
         every = 0 if self.adapt_every is None else self.adapt_every
-        check_value("adapt_every", every, lambda value: value >= 1, "be at least 1 batch")
+        check_whole("adapt_every", every, "batch")
         check_value("budget", self.budget, lambda value: value >= 1, "be at least 1 plain forward")
 
     def afresh(self) -> "Pace":

@@ -1,6 +1,7 @@
 """Checks of settings: each says which setting, what was expected and what came."""
 
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 SEVERITIES = (1, 2, 3, 4, 5)
@@ -22,6 +23,11 @@ def check_value(name: str, value: Any, holds: Callable[[Any], bool], expected: s
         fine = False
     if not fine:
         raise ValueError(f"{name} must {expected}, got {value!r}")
+
+
+def check_whole(name: str, value: int | None, unit: str) -> None:
+    """Refuse what is no whole number of one or more; None is no setting."""
+    check_value(name, value, lambda v: index(v) >= 1, f"be at least 1 {unit}, a whole number")
 
 
 def check_shares(settings: object, *names: str) -> None:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.prediction import Prediction, joined
-from trimtab.core.ranges import check_value
+from trimtab.core.ranges import check_whole
 from trimtab.core.structured import Form, Structured, joined_inputs
 
 WAITING = "waiting_inputs"
@@ -27,7 +27,7 @@ class Window:
     predictions: list[Prediction] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        check_value("window", self.size, lambda size: size >= 1, "be at least 1 sample")
+        check_whole("window", self.size, "sample")
 
     @property
     def room(self) -> int | None:

@@ -13,6 +13,7 @@ from torch import Tensor
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
 from trimtab.core.method import Method
+from trimtab.core.ranges import check_whole
 from trimtab.core.structured import Given
 from trimtab.fleets import names as stream_names
 from trimtab.fleets import saving
@@ -59,8 +60,7 @@ class Fleet:
         resident: int | None = None,
         store: Store | None = None,
     ) -> None:
-        if samples_at_once < 1:
-            raise ValueError(f"samples_at_once must be at least 1, got {samples_at_once}")
+        check_whole("samples_at_once", samples_at_once, "sample")
         self.backbone = backbone
         self.samples_at_once = samples_at_once
         self._passes = Together(backbone)
