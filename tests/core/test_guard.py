@@ -1,6 +1,7 @@
 """The guard acts where adapting harms, leaves alone what helps, and finds its way back."""
 
 import logging
+from dataclasses import replace
 from typing import ClassVar
 
 import pytest
@@ -159,10 +160,12 @@ def test_listeners_hear_of_each_look_and_cannot_break_a_stream(
     assert "disk full" in caplog.text
 
 
-def test_the_preset_has_a_guard_and_can_go_without() -> None:
+def test_a_method_can_have_a_guard_of_its_own_and_go_without() -> None:
     model = Painted()
-    assert trimtab.adapt(model, "trimtab").guard == Guard()
-    assert trimtab.adapt(model, "trimtab", guard=False).guard is None
+    guarded = replace(trimtab.build("tent"), guarded=True)
+    assert trimtab.adapt(model, guarded).guard == Guard()
+    assert trimtab.adapt(model, guarded, guard=False).guard is None
+    assert trimtab.adapt(model, "trimtab").guard is None
     assert trimtab.adapt(model, "tent").guard is None
 
 

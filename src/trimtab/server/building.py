@@ -36,6 +36,7 @@ def make_service(options: Options, *, may_write: Callable[[], bool] = lambda: Tr
         options["method"],
         seed=options["seed"],
         window=options["window"] or None,
+        guard=options["guard"] or None,
         **dict(assignment(text) for text in options["option"]),
     )
     store = None if options["store"] is None else Store(options["store"], may_write=may_write)
