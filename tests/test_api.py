@@ -23,6 +23,31 @@ def test_options_beside_a_method_are_refused(model: nets.Net) -> None:
         trimtab.adapt(model, tent(), lr=0.1)
 
 
+@pytest.mark.parametrize("method", [None, 5, ["roid"]])
+def test_what_names_no_method_is_refused(model: nets.Net, method: object) -> None:
+    with pytest.raises(ValueError, match=r"expected a name, or .*, got "):
+        trimtab.adapt(model, method)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["lr", "window", "micro_batch", "budget", "adapt_every"])
+def test_words_in_place_of_numbers_are_refused_by_name(model: nets.Net, name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be .*, got 'many'"):
+        trimtab.adapt(model, "roid", **{name: "many"})
+
+
+@pytest.mark.parametrize("name", ["window", "micro_batch", "adapt_every"])
+def test_parts_of_a_sample_are_refused_at_once(model: nets.Net, name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be .*a whole number, got 2.5"):
+        trimtab.adapt(model, "roid", **{name: 2.5})
+
+
+def test_a_mapping_that_the_model_does_not_take_is_told_by_its_names(
+    model: nets.Net, images: Tensor
+) -> None:
+    with pytest.raises(ValueError, match="got picture of float32; pass"):
+        trimtab.adapt(model, "roid")({"picture": images[:4]})
+
+
 def test_a_backbone_keeps_its_own_settings(model: nets.Net) -> None:
     with pytest.raises(ValueError, match="belong to the Backbone"):
         trimtab.adapt(trimtab.Backbone(model), "roid", num_classes=7)

@@ -52,3 +52,14 @@ def test_debug_shows_the_traceback() -> None:
 
 def test_an_unknown_command_is_refused() -> None:
     assert trimtab("bnech").returncode == 2
+
+
+@pytest.mark.parametrize(("words", "where"), [(["demo"], "trimtab demo"), ([], "trimtab")])
+def test_an_unknown_option_leads_to_the_help_of_its_command(
+    words: list[str], where: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*words, "--bogus"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said == f"trimtab: unrecognized arguments: --bogus; see {where} --help\n"

@@ -105,6 +105,17 @@ def test_a_guard_that_does_not_act_only_watches(stream: Adapter) -> None:
     assert (adapter.health.evidence or 0) > Guard().alarm
 
 
+def test_no_accuracy_is_claimed_where_no_view_was_taken(stream: Adapter) -> None:
+    feed(stream, 4)
+    health = stream.health
+    assert (health.agreement, health.harm) == (1.0, 0.0)
+    assert (health.accuracy, health.source_accuracy) == (None, None)
+    Spoils.switch[0] = True
+    feed(stream, 4, seed=1)
+    assert stream.health.accuracy is not None
+    assert stream.health.source_accuracy == 1.0
+
+
 def test_a_run_of_one_class_is_no_collapse() -> None:
     Spoils.switch = [False]
     adapter = trimtab.adapt(Painted(), Method((Spoils(),), norm=SOURCE), guard=True)

@@ -123,9 +123,9 @@ def test_a_state_of_another_pace_is_refused(model: nets.Net, images: Tensor) -> 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"adapt_every": 0}, "adapt_every must be at least 1 batch, got 0"),
-        ({"budget": 0.5}, "it must be at least 1, got 0.5"),
-        ({"budget": float("nan")}, "it must be at least 1, got nan"),
+        ({"adapt_every": 0}, "adapt_every must be at least 1 batch, a whole number, got 0"),
+        ({"budget": 0.5}, "budget must be at least 1 plain forward, got 0.5"),
+        ({"budget": float("nan")}, "budget must be at least 1 plain forward, got nan"),
     ],
 )
 def test_a_pace_that_makes_no_sense_is_refused(options: dict[str, float], message: str) -> None:

@@ -25,6 +25,17 @@ def test_names_of_other_files_are_no_streams(stem: str) -> None:
     assert name is None or file_stem(name) == stem
 
 
+def test_batches_without_names_are_refused_and_a_fleet_says_how_many_it_has(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    fleet = trimtab.fleet(nets.trained("gn", recorded), "tent")
+    with pytest.raises(ValueError, match="mapping by the streams' names, got list"):
+        fleet.step([images[:4], images[4:8]])  # type: ignore[arg-type]
+    assert repr(fleet) == "<Fleet: 0 streams on Net, 0 in memory>"
+    fleet.step({"left": images[:4], "right": images[4:8]})
+    assert repr(fleet) == "<Fleet: 2 streams on Net, 2 in memory>"
+
+
 @pytest.mark.parametrize("name", ["", None, 3, b"x", "x" * 201, "ü" * 34])
 def test_what_cannot_name_a_stream_is_refused(name: object, recorded: dict[str, Tensor]) -> None:
     with pytest.raises(ValueError, match="a stream's name"):

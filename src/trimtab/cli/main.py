@@ -53,7 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     command = _asked_for(arguments)
     parser = _parser(command)
-    args = parser.parse_args(arguments)
+    args, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        parser.prog = " ".join(filter(None, ("trimtab", command)))  # whose help to read
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if command is None:
         parser.print_help()
         return 0

@@ -23,6 +23,7 @@ from trimtab.core.pace import Pace
 from trimtab.core.party import Batch, Party
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.plausible import merged
+from trimtab.core.ranges import check_whole
 from trimtab.core.state import StreamState
 from trimtab.core.structured import Given
 from trimtab.core.watch import Watch
@@ -70,8 +71,7 @@ class Adapter(Observed, Face):
         party: Party | None = None,
         guard: bool | Guard | None = None,
     ) -> None:
-        if micro_batch is not None and micro_batch < 1:
-            raise ValueError(f"micro_batch must be at least 1 sample, got {micro_batch}")
+        check_whole("micro_batch", micro_batch, "sample")
         super().__init__()
         self.backbone = backbone
         self.method = method

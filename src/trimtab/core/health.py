@@ -31,7 +31,8 @@ class Health:
         predicting: ``"adapted"``, or ``"source"`` while the guard has fallen back.
         evidence: Of harm, in nats; an alarm comes at the guard's ``alarm``.
         harm: Estimated loss of accuracy against the source, a share; below 0 adapting helps.
-        accuracy: Estimated from how often a view of a sample is predicted like the sample.
+        accuracy: Estimated from how often a view of a sample is predicted like the sample; None
+            until views were taken, which is where the models disagree.
         classes: How many classes predictions show, by the entropy of their shares.
         agreement: Share of samples on which both models say the same.
         distance: From the source weights, in updates of the size of the last one looked at.
@@ -108,9 +109,9 @@ def _compared(guard: Tensors, classes: int) -> dict[str, Any]:
     column = {name: ring[:, place] for place, name in enumerate(COLUMNS)}
     means = ("agreement", "confidence", "entropy", "source_confidence", "source_entropy")
     found |= {name: float(column[name].mean()) for name in means}
-    viewed = column["stability"] != UNKNOWN
-    if bool(viewed.any()):
-        found["harm"] = float(column["harm"][viewed].mean())
+    compared, viewed = column["stability"] != UNKNOWN, column["stability"] >= 0
+    if bool(compared.any()):
+        found["harm"] = float(column["harm"][compared].mean())
     for prefix in ("", "source_"):
         if bool(viewed.any()):
             found[f"{prefix}accuracy"] = _accuracy(column[f"{prefix}stability"][viewed], classes)

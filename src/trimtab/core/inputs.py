@@ -108,7 +108,8 @@ def _check_structured(batch: Structured, method: Method) -> None:
             f"{', '.join(batch.form.kinds)}; use one that does not: 'tent', 'eata', 'sar'"
         )
     if method.augments:
-        _refuse_augmentation(f"{len(batch.names)} tensors of {', '.join(batch.form.kinds)}")
+        pairs = zip(batch.names, batch.form.kinds, strict=True)
+        _refuse_augmentation(", ".join(f"{name or 'a tensor'} of {kind}" for name, kind in pairs))
 
 
 def _check_first(inputs: Tensor, backbone: Backbone, method: Method) -> None:

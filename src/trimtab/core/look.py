@@ -29,6 +29,8 @@ SHARE_SAMPLES = 128
 """Samples before a look that tell, together with it, how often each class is predicted."""
 UNKNOWN = -1.0
 """Of columns that need a view, where none was taken."""
+AGREED = -2.0
+"""The same, where that is because both models agree: harm is known, how stable they are is not."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,9 @@ class Look:
         harms = self._harms(stable, source_stable, earlier)
         if not self.compared:
             harms = torch.zeros_like(harms)
-            stable = source_stable = torch.full_like(harms, UNKNOWN)
+        if self.source_view is None:
+            reason = AGREED if self.agreed else UNKNOWN
+            stable = source_stable = torch.full_like(harms, reason)
         columns = (
             harms,
             said == source_said,

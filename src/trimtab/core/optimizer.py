@@ -7,6 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from trimtab.core.ranges import check_not_negative
 from trimtab.image_size import is_small
 
 Kind = Literal["adam", "sgd"]
@@ -42,8 +43,7 @@ class OptimizerChoice:
     def __post_init__(self) -> None:
         if self.kind not in (None, "adam", "sgd"):
             raise ValueError(f"optimizer must be 'adam' or 'sgd', got {self.kind!r}")
-        if self.lr is not None and not self.lr >= 0:
-            raise ValueError(f"lr must be 0 or more, got {self.lr}")
+        check_not_negative(self, "lr")
 
     def step(
         self, trained: list[Tensor], moments: Moments, sample_shape: tuple[int, ...], rate: float

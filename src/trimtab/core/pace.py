@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from trimtab.core.counters import Counters
+from trimtab.core.ranges import check_value, check_whole
 
 
 @dataclass
@@ -31,13 +32,9 @@ class Pace:
     price: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.adapt_every < 1:
-            raise ValueError(f"adapt_every must be at least 1 batch, got {self.adapt_every}")
-        if self.budget is not None and not self.budget >= 1:
-            raise ValueError(
-                "budget is in multiples of a plain forward, so it must be at least 1, got "
-                f"{self.budget}"
-            )
+        every = 0 if self.adapt_every is None else self.adapt_every
+        check_whole("adapt_every", every, "batch")
+        check_value("budget", self.budget, lambda value: value >= 1, "be at least 1 plain forward")
 
     def afresh(self) -> "Pace":
         """The same pace for a stream that has seen nothing."""

@@ -1,5 +1,9 @@
 """Checks of settings: each says which setting, what was expected and what came."""
 
+from collections.abc import Callable
+from operator import index
+from typing import Any
+
 SEVERITIES = (1, 2, 3, 4, 5)
 """How strong a corruption can be."""
 
@@ -11,34 +15,41 @@ def check_severity(severity: object) -> None:
         raise ValueError(f"severity must be one of {levels}, got {severity!r}")
 
 
+def check_value(name: str, value: Any, holds: Callable[[Any], bool], expected: str) -> None:
+    """Refuse a value that does not hold, or that cannot even be compared; None is no setting."""
+    try:
+        fine = value is None or holds(value)
+    except TypeError:
+        fine = False
+    if not fine:
+        raise ValueError(f"{name} must {expected}, got {value!r}")
+
+
+def check_whole(name: str, value: int | None, unit: str) -> None:
+    """Refuse what is no whole number of one or more; None is no setting."""
+    check_value(name, value, lambda v: index(v) >= 1, f"be at least 1 {unit}, a whole number")
+
+
 def check_shares(settings: object, *names: str) -> None:
     """Refuse settings of these names that lie outside of [0, 1]; None is no setting."""
     for name in names:
-        value = getattr(settings, name)
-        if value is not None and not 0 <= value <= 1:
-            raise ValueError(f"{name} must lie in [0, 1], got {value}")
+        check_value(name, getattr(settings, name), lambda v: 0 <= v <= 1, "lie in [0, 1]")
 
 
 def check_positive(settings: object, *names: str) -> None:
     """Refuse settings of these names that are not above 0; None is no setting."""
     for name in names:
-        value = getattr(settings, name)
-        if value is not None and not value > 0:
-            raise ValueError(f"{name} must be positive, got {value}")
+        check_value(name, getattr(settings, name), lambda v: v > 0, "be positive")
 
 
 def check_counts(settings: object, *names: str, least: int = 1, unit: str = "") -> None:
     """Refuse settings of these names that are fewer than ``least``; None is no setting."""
+    expected = f"be at least {least} {unit}".rstrip()
     for name in names:
-        value = getattr(settings, name)
-        if value is not None and not value >= least:
-            words = f"{least} {unit}".strip()
-            raise ValueError(f"{name} must be at least {words}, got {value}")
+        check_value(name, getattr(settings, name), lambda v: v >= least, expected)
 
 
 def check_not_negative(settings: object, *names: str) -> None:
     """Refuse settings of these names that are below 0; None is no setting."""
     for name in names:
-        value = getattr(settings, name)
-        if value is not None and not value >= 0:
-            raise ValueError(f"{name} must be 0 or more, got {value}")
+        check_value(name, getattr(settings, name), lambda v: v >= 0, "be 0 or more")

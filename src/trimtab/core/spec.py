@@ -27,6 +27,8 @@ class Term:
 
 def terms(spec: str) -> list[Term]:
     """The terms of a spec, from left to right."""
+    if not isinstance(spec, str):
+        raise ValueError(f"expected a name, or 'name + name(option=value)', got {spec!r}")
     try:
         tree = ast.parse(_with_dots(spec.strip()), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError, tokenize.TokenError):

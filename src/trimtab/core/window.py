@@ -8,6 +8,7 @@ from torch import Tensor
 
 from trimtab.core.backbone import Tensors
 from trimtab.core.prediction import Prediction, joined
+from trimtab.core.ranges import check_whole
 from trimtab.core.structured import Form, Structured, joined_inputs
 
 WAITING = "waiting_inputs"
@@ -26,8 +27,7 @@ class Window:
     predictions: list[Prediction] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if self.size is not None and self.size < 1:
-            raise ValueError(f"window must be at least 1 sample, got {self.size}")
+        check_whole("window", self.size, "sample")
 
     @property
     def room(self) -> int | None:

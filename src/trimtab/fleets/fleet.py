@@ -13,6 +13,7 @@ from torch import Tensor
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
 from trimtab.core.method import Method
+from trimtab.core.ranges import check_whole
 from trimtab.core.structured import Given
 from trimtab.fleets import names as stream_names
 from trimtab.fleets import saving
@@ -59,13 +60,16 @@ class Fleet:
         resident: int | None = None,
         store: Store | None = None,
     ) -> None:
-        if samples_at_once < 1:
-            raise ValueError(f"samples_at_once must be at least 1, got {samples_at_once}")
+        check_whole("samples_at_once", samples_at_once, "sample")
         self.backbone = backbone
         self.samples_at_once = samples_at_once
         self._passes = Together(backbone)
         self._streams = Residents(opening, self._started, store, resident)
         self._lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        model = type(self.backbone.model).__name__
+        return f"<Fleet: {len(self)} streams on {model}, {len(self.in_memory)} in memory>"
 
     # ---------------------------------------------------------------- streams by name
 
@@ -150,6 +154,9 @@ class Fleet:
             batches: By the streams' names.
             predict_only: Streams that are to learn nothing and to stay as they are.
         """
+        if not isinstance(batches, Mapping):
+            came = type(batches).__name__
+            raise ValueError(f"batches must be a mapping by the streams' names, got {came}")
         with self._lock:
             results: dict[str, Tensor | StreamError] = {}
             for group in self._groups(batches):

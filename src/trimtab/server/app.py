@@ -14,6 +14,7 @@ from trimtab.server.eyes import add_eyes
 from trimtab.server.infer import InferFirst, infer
 from trimtab.server.middleware import Envelope, install_errors
 from trimtab.server.protocol import EXTENSIONS, OUTPUTS
+from trimtab.server.reference import add_reference
 from trimtab.server.service import Service
 from trimtab.server.stream_routes import add_stream_routes
 from trimtab.version import __version__
@@ -40,12 +41,15 @@ def make_app(service: Service) -> FastAPI:
         version=__version__,
         description="An adapting model behind the Open Inference Protocol v2.",
         lifespan=lifespan,
+        docs_url=None,  # FastAPI's own pages load scripts from elsewhere
+        redoc_url=None,
     )
     app.state.service = service
     install_errors(app)
     _add_protocol(app, service)
     add_stream_routes(app, service)
     add_eyes(app, service)
+    add_reference(app)
     return app
 
 
@@ -98,6 +102,7 @@ def _add_protocol(app: FastAPI, service: Service) -> None:
         app.post(
             path + "/infer",
             tags=["inference"],
+            summary="Predict, and learn on the way",
             responses=openapi.infer_responses(),
             openapi_extra=openapi.infer_request(settings),
             response_class=Response,

@@ -2,6 +2,7 @@
 
 import argparse
 
+from trimtab.server.listening import address, listen, port_number
 from trimtab.server.options import add_options, options_of
 
 NEEDED = "trimtab serve needs its extra: pip install 'trimtab[serve]'"
@@ -11,7 +12,9 @@ KEEP_ALIVE_SECONDS = 75
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="default: %(default)s")
-    parser.add_argument("--port", type=int, default=8080, help="default: %(default)s; 0: any free")
+    parser.add_argument(
+        "--port", type=port_number, default=8080, help="default: %(default)s; 0: any free"
+    )
     parser.add_argument("--log-level", default="info", choices=("debug", "info", "warning"))
     parser.add_argument(
         "--ray", metavar="ADDRESS", help="serve on a Ray cluster; 'local' starts one here"
@@ -43,8 +46,6 @@ def run(args: argparse.Namespace) -> int:
     service = make_service(options_of(args))
     config = uvicorn.Config(
         make_server_app(service),
-        host=args.host,
-        port=args.port,
         log_config=None,
         access_log=False,
         proxy_headers=False,
@@ -53,6 +54,8 @@ def run(args: argparse.Namespace) -> int:
     )
     if args.host not in ("127.0.0.1", "::1", "localhost") and not args.tokens:
         print("trimtab: everybody who reaches this address may use all streams; see --tokens")
-    print(f"trimtab: {service.settings.model} with {args.method} at http://{args.host}:{args.port}")
-    uvicorn.Server(config).run()
+    with listen(args.host, args.port) as listening:
+        where = address(args.host, listening)
+        print(f"trimtab: {service.settings.model} with {args.method} at {where}", flush=True)
+        uvicorn.Server(config).run(sockets=[listening])
     return 0

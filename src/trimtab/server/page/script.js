@@ -84,8 +84,11 @@ function healthOf(stream) {
   const health = stream.health || {};
   if (stream.frozen) return ["frozen", ""];
   if (health.predicting === "source") return ["source model predicts", "bad"];
-  if (health.accuracy == null) return [stream.resident ? "–" : "on disk", ""];
   const percent = share => `${(100 * share).toFixed(0)} %`;
+  if (health.accuracy == null && health.agreement != null) {
+    return [`says what the source says of ${percent(health.agreement)}`, ""];
+  }
+  if (health.accuracy == null) return [stream.resident ? "–" : "on disk", ""];
   return [`about ${percent(health.accuracy)} right, source ${percent(health.source_accuracy)}`, ""];
 }
 
