@@ -71,15 +71,17 @@ class Look:
         """
         if self.adapted.dim() == 2:
             return self._rows(earlier)
-        rows = self._of_pixels()._rows(earlier).unflatten(0, (len(self.adapted), -1)).mean(1)
+        each = self._of_pixels()._rows(earlier)
+        rows: Tensor = each.view(len(self.adapted), -1, len(COLUMNS)).mean(1)
         for name, logits in (("class", self.adapted), ("source_class", self.source)):
             rows[:, COLUMNS.index(name)] = one_of_each(logits, first).argmax(1).float().cpu()
         return rows
 
     def _of_pixels(self) -> Look:
         """The look with a row for each pixel."""
-        parts = (self.adapted, self.source, self.adapted_view, self.source_view)
-        return Look(*(None if p is None else rows_of(p) for p in parts), agreed=self.agreed)  # type: ignore[arg-type]
+        views = (self.adapted_view, self.source_view)
+        own, source = (None if view is None else rows_of(view) for view in views)
+        return Look(rows_of(self.adapted), rows_of(self.source), own, source, self.agreed)
 
     def _rows(self, earlier: Tensor) -> Tensor:
         """The same for logits of shape (samples, classes)."""

@@ -60,7 +60,7 @@ def prepare(directory: Path, advance: Callable[[str], None] = lambda _what: None
     """
     advance("reading")
     official = embedded.read_official(directory)
-    arrays = {}
+    arrays: dict[str, Pixels] = {}
     for seed, (part, rounds) in enumerate((("test", 1), ("train", TRAINING_ROUNDS)), start=2):
         advance(f"composing scenes to {part} on")
         grey, labels = official[f"{part}_images"], official[f"{part}_labels"]
@@ -95,7 +95,7 @@ def compose(
 def main_classes(masks: Pixels) -> npt.NDArray[np.int64]:
     """The class of most pixels of each scene that are not ground; streams are ordered by it."""
     counts = [np.bincount(mask.ravel(), minlength=len(CLASSES))[1:] for mask in masks]
-    return np.stack(counts).argmax(1).astype(np.int64) + 1
+    return np.asarray(np.stack(counts).argmax(1) + 1, dtype=np.int64)
 
 
 def _scene(
@@ -134,4 +134,4 @@ def _ground(draws: np.random.Generator) -> npt.NDArray[np.float64]:
 def _between(points: int) -> npt.NDArray[np.float64]:
     """Linear interpolation from ``points`` points to a side's pixels, as a matrix."""
     places = np.linspace(0, points - 1, SIDE)
-    return np.clip(1 - np.abs(places[:, None] - np.arange(points)), 0, None)
+    return np.asarray(np.clip(1 - np.abs(places[:, None] - np.arange(points)), 0, None))
