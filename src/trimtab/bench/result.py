@@ -51,6 +51,9 @@ class Scores:
             source's length.
         predicted_along: For each stretch of the curve, how often each class was predicted; of
             more than 100 classes, neighbours are counted together. Empty in older results.
+        miou: Segmentation: mean intersection over union of the classes, over all pixels of the
+            stream. Then all shares above are of pixels, and ``samples`` are images.
+        mious: The same by domain.
     """
 
     samples: int
@@ -70,6 +73,8 @@ class Scores:
     collapsed: bool
     parameter_distance: float
     predicted_along: list[list[int]] = field(default_factory=list)
+    miou: float | None = None
+    mious: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

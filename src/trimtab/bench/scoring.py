@@ -75,7 +75,7 @@ class Scorer:
             source_error=_share(~source_right),
             collapsed=self._collapsed(labels, predicted),
             parameter_distance=parameter_distance,
-            predicted_along=[self._grouped(predicted[part]) for part in _stretches(len(labels))],
+            predicted_along=[self._grouped(predicted[part]) for part in stretches(len(labels))],
         )
 
     def _histogram(self, classes: Tensor) -> Tensor:
@@ -87,7 +87,7 @@ class Scorer:
 
     def _curve(self, labels: Tensor, predicted: Tensor) -> list[CurvePoint]:
         points = []
-        for part in _stretches(len(labels)):
+        for part in stretches(len(labels)):
             truth, guess = labels[part], predicted[part]
             distance = total_variation(self._histogram(guess), self._histogram(truth))
             points.append(CurvePoint(part.stop, _share(truth != guess), distance))
@@ -115,7 +115,7 @@ class Scorer:
         return total_variation(guess, truth) > COLLAPSE_DISTANCE
 
 
-def _stretches(samples: int) -> list[slice]:
+def stretches(samples: int) -> list[slice]:
     """Up to 60 equal parts of the stream."""
     count = min(CURVE_POINTS, samples)
     stops = [round(samples * (i + 1) / count) for i in range(count)]
