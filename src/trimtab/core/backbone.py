@@ -69,6 +69,8 @@ class Backbone:
             ``"probabilities"`` to take the logarithm of those. None finds them.
     """
 
+    untrainable = ""  # why nothing here can be trained, in words
+
     def __init__(
         self,
         model: nn.Module,
@@ -272,7 +274,7 @@ class Backbone:
         handles = [
             layer.register_forward_pre_hook(noting(path))
             for path, layer in self._modules.items()
-            if isinstance(layer, nn.Linear)
+            if layout.is_linear(layer)
         ]
         try:
             with torch.no_grad():
