@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
 from typing import Any
@@ -85,14 +86,12 @@ class _Session:
 
 def _packages() -> tuple[Any, Any]:
     try:
-        import onnx
-        import onnxruntime
+        return importlib.import_module("onnx"), importlib.import_module("onnxruntime")
     except ImportError as error:
         raise ImportError(
             f"ONNX models need the packages onnx and onnxruntime ({error}); "
             "install them with: pip install 'trimtab[onnx]'"
         ) from error
-    return onnx, onnxruntime
 
 
 def _cut_classifier(onnx: Any, model: Any) -> tuple[Tensor, Tensor | None] | None:

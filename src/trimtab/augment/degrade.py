@@ -48,7 +48,8 @@ class LowFrequencyMask(DrawFirst[Tensor]):
         for column in {0, width / 2} & {*range(width // 2 + 1)}:  # here (-f, g) is (f, g)'s wave
             one = kept[..., int(column)]
             kept[..., int(column)] = torch.where(half, one[..., opposite], one)
-        return kept | ~(down & across)
+        spared: Tensor = ~(down & across)
+        return kept | spared
 
     def apply(self, images: Tensor, draw: Tensor) -> Tensor:
         values = images.float() - GREY
