@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from trimtab.core.health import Health
     from trimtab.core.method import Method
     from trimtab.core.saved import read_manifest
+    from trimtab.core.task import Segmentation
     from trimtab.demo import load_demo
     from trimtab.fleets.api import fleet, load_fleet
     from trimtab.fleets.fleet import Fleet, StreamError
@@ -34,6 +35,7 @@ _HOMES = {
     "Health": "trimtab.core.health",
     "Method": "trimtab.core.method",
     "OnnxBackbone": "trimtab.onnx_backbone",
+    "Segmentation": "trimtab.core.task",
     "StreamError": "trimtab.fleets.fleet",
     "adapt": "trimtab.api",
     "build": "trimtab.methods",
@@ -58,6 +60,7 @@ __all__ = [
     "Health",
     "Method",
     "OnnxBackbone",
+    "Segmentation",
     "StreamError",
     "__version__",
     "adapt",

@@ -35,6 +35,7 @@ class FisherPenalty(Penalty):
     samples: int = 2000
 
     pulls_to_source = True
+    dense = True
 
     def __post_init__(self) -> None:
         if self.source_data is None:

@@ -53,6 +53,8 @@ class SelectiveReset(Weighting, Penalty, ParameterRule):
     heed_source: bool = True
     usual_momentum: float = 0.99
 
+    not_dense = "tells collapse by the classes of a batch, and an image has many"
+
     def __post_init__(self) -> None:
         check_shares(self, "first_share", "follow", "keep", "usual_momentum")
         check_positive(self, "first_share")

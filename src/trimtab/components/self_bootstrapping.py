@@ -30,6 +30,8 @@ class SelfBootstrapping(Objective):
 
     degradations: tuple[Augment, ...] = field(default_factory=_degradations)
 
+    dense = True
+
     def __post_init__(self) -> None:
         if not self.degradations:
             raise ValueError("degradations must hold at least one augmentation, got none")
@@ -42,7 +44,8 @@ class SelfBootstrapping(Objective):
     def loss(self, step: Step, memory: Tensors) -> Tensor:
         target = step.logits.detach()
         views = step.views[self.name].unbind(1)
-        return torch.stack([lesson(step.forward(view).logits, target) for view in views]).sum(0)
+        seen = [step.task.learned_from(step.forward(view).logits) for view in views]
+        return torch.stack([lesson(logits, target) for logits in seen]).sum(0)
 
 
 def lesson(view: Tensor, target: Tensor) -> Tensor:

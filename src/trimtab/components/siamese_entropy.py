@@ -28,6 +28,8 @@ class SiameseEntropy(Objective):
 
     predictor_rate: float = 10.0
 
+    not_dense = "stands before a linear classifier of features, and pixels have none"
+
     def __post_init__(self) -> None:
         check_positive(self, "predictor_rate")
 

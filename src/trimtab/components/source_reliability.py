@@ -27,6 +27,8 @@ class SourceReliability(Weighting, SourceTrust):
 
     power: float = 1.0
 
+    not_dense = "was measured for one prediction per sample only"
+
     def __post_init__(self) -> None:
         check_positive(self, "power")
 

@@ -60,10 +60,3 @@ def suits_single_samples(inputs: Tensor) -> bool:
     """
     few = inputs.device.type == "cpu" and torch.get_num_threads() <= FEW_THREADS
     return few and inputs.dim() == 4 and not is_small(tuple(inputs.shape[1:]))
-
-
-def is_linear(layer: nn.Module) -> bool:
-    """Whether a layer is a matrix product, quantised or not."""
-    kind = type(layer)
-    quantised = kind.__name__ == "Linear" and kind.__module__.startswith("torch.ao.nn.quantized")
-    return isinstance(layer, nn.Linear) or quantised
