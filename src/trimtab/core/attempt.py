@@ -6,6 +6,7 @@ started from is still there.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -76,6 +77,12 @@ class Attempt:
     def playing(self, role: type[Role]) -> list[Role]:
         """The method's components that play a role, in their order."""
         return self.method.playing(role)
+
+    @property
+    def trust(self) -> float:
+        """Factor on every pull towards the source, 0 to 1."""
+        rules = self.playing(roles.SourceTrust)
+        return math.prod(rule.trust(self.state.memory[rule.name]) for rule in rules)
 
     # ---------------------------------------------------------------- one batch
 
@@ -201,8 +208,11 @@ class Attempt:
             prediction=prediction,
             forward=partial(self.learner.further_pass, self),
             generator=self.state.generator,
-            recent=self.state.window.with_recent(prediction.detach()),
+            recent=self.state.window.with_recent(
+                self.backbone.task.remembered(prediction.detach())
+            ),
             policy=self.learner.further_norm(self, len(inputs)),
+            task=self.backbone.task,
         )
 
 
