@@ -12,6 +12,7 @@ from trimtab.core.backbone import Backbone
 from trimtab.core.guard import Guard
 from trimtab.core.method import Method
 from trimtab.core.outputs import Output
+from trimtab.core.pace import Budget
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
@@ -29,7 +30,7 @@ def adapt(
     normalization: Any = None,
     output: Output = None,
     adapt_every: int = 1,
-    budget: float | None = None,
+    budget: Budget = None,
     guard: bool | Guard | None = None,
     process_group: ProcessGroup | None = None,
     **options: Any,
@@ -52,7 +53,8 @@ def adapt(
             place, a function, or ``"probabilities"``.
         adapt_every: Batches from one update to the next; all are predicted and corrected.
         budget: Most passes per sample on average, in multiples of a plain forward (``1.5``): learn
-            on as many batches as that allows.
+            on as many batches as that allows. ``"auto"`` learns where inputs are new, and ever more
+            rarely while updates change little.
         guard: Compare adapted predictions with the source model's now and then, and learn less,
             go back or fall back to the source where they are worse. True, False or a Guard; None
             leaves it to the method, and the preset ``trimtab`` has one.

@@ -25,11 +25,17 @@ def update(attempt: Attempt, finite: bool = True, *, rate: float = 1.0) -> None:
     if not finite:
         state.counters.skipped_updates += 1
     elif any(tensor.grad is not None for tensor in state.trained()):
-        _move(attempt, rate * attempt.update_share)
+        for number in range(state.pace.moves):
+            grads = [tensor.grad for tensor in state.trained()]
+            if not _move(attempt, rate * attempt.update_share):
+                break
+            state.counters.updates += not number
+            for tensor, grad in zip(state.trained(), grads, strict=True):
+                tensor.grad = grad
     state.forget_gradients()
 
 
-def _move(attempt: Attempt, rate: float) -> None:
+def _move(attempt: Attempt, rate: float) -> bool:
     """One step of the optimiser to new tensors; the old ones stay where it overflows."""
     state = attempt.state
     assert state.sample_shape is not None  # a stream that learns has begun
@@ -41,10 +47,10 @@ def _move(attempt: Attempt, rate: float) -> None:
     if moved is None or not moved.finite:
         state.moments = state.moments if moved is None else {}  # what overflowed is not trusted
         state.counters.skipped_updates += 1
-        return
+        return False
     for (tensors, name, _), tensor in zip(places, moved.tensors, strict=True):
         tensors[name] = tensor
     state.moments = moved.moments
     for rule in attempt.playing(roles.ParameterRule):
         rule.after_update(state.params, attempt.source, state.memory[rule.name])
-    state.counters.updates += 1
+    return True
