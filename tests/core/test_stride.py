@@ -1,5 +1,6 @@
 """Learning where it pays: at once where inputs are new, rarely where updates change little."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def updates_after_each(adapter: trimtab.Adapter, batches: list[Tensor]) -> list[
     for batch in batches:
         adapter(batch)
         found.append(adapter.counters.updates)
-    return [after - before for before, after in zip(found, found[1:], strict=False)]
+    return [after - before for before, after in pairwise(found)]
 
 
 def test_first_batches_of_each_look_are_learned_from_and_later_ones_rarely(

@@ -1,5 +1,6 @@
 """Domain change detection from inputs alone: whether samples look unlike those before them."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields, replace
 
@@ -79,7 +80,7 @@ WAITING = ("waiting_level", "waiting_contrast", "waiting_roughness")
 
 
 def _deviations(fact: float, mean: float, variance: float) -> float:
-    return abs(fact - mean) / (variance**0.5 + LEAST_DEVIATION * mean + 1e-6)
+    return abs(fact - mean) / (math.sqrt(variance) + LEAST_DEVIATION * mean + 1e-6)
 
 
 def _looks_of(inputs: Tensor) -> list[float]:
