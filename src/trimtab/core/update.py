@@ -41,6 +41,8 @@ def _move(attempt: Attempt, rate: float) -> bool:
     assert state.sample_shape is not None  # a stream that learns has begun
     places = state.places()
     trained = [tensor for _, _, tensor in places]
+    rules = attempt.playing(roles.ParameterRule)
+    _show_gradients(attempt, rules)
     asked = (attempt.method.optimizer, trained, state.moments, state.sample_shape)
     moved = attempt.passes.move(Move(*asked, rate, attempt.loss_scale))
     state.forget_gradients()
@@ -51,6 +53,27 @@ def _move(attempt: Attempt, rate: float) -> bool:
     for (tensors, name, _), tensor in zip(places, moved.tensors, strict=True):
         tensors[name] = tensor
     state.moments = moved.moments
-    for rule in attempt.playing(roles.ParameterRule):
-        rule.after_update(state.params, attempt.source, state.memory[rule.name])
+    trust = attempt.trust
+    for rule in rules:
+        _apply(rule, attempt, trust if rule.pulls_to_source else 1.0)
+    if any(rule.restarts_optimizer(state.memory[rule.name]) for rule in rules):
+        state.moments = {}
     return True
+
+
+def _show_gradients(attempt: Attempt, rules: list[roles.ParameterRule]) -> None:
+    params, scale = attempt.state.params, attempt.loss_scale
+    found = {name: p.grad for name, p in params.items() if p.grad is not None}
+    if scale != 1:
+        found = {name: gradient / scale for name, gradient in found.items()}
+    for rule in rules:
+        rule.see_gradients(params, found, attempt.state.memory[rule.name])
+
+
+def _apply(rule: roles.ParameterRule, attempt: Attempt, share: float) -> None:
+    """Let a rule edit the parameters, by a share of what it would."""
+    state = attempt.state
+    before = [param.clone() for param in state.params.values()] if share < 1 else []
+    rule.after_update(state.params, attempt.source, state.memory[rule.name])
+    if share < 1:
+        torch._foreach_lerp_(list(state.params.values()), before, 1 - share)
