@@ -25,29 +25,31 @@ def update(attempt: Attempt, finite: bool = True, *, rate: float = 1.0) -> None:
     if not finite:
         state.counters.skipped_updates += 1
     elif any(tensor.grad is not None for tensor in state.trained()):
-        _move(attempt, rate * attempt.update_share)
+        for number in range(state.pace.moves):
+            grads = [tensor.grad for tensor in state.trained()]
+            if not _move(attempt, rate * attempt.update_share):
+                break
+            state.counters.updates += not number
+            for tensor, grad in zip(state.trained(), grads, strict=True):
+                tensor.grad = grad
     state.forget_gradients()
 
 
-def _move(attempt: Attempt, rate: float) -> None:
+def _move(attempt: Attempt, rate: float) -> bool:
     """One step of the optimiser to new tensors; the old ones stay where it overflows."""
     state = attempt.state
     assert state.sample_shape is not None  # a stream that learns has begun
     places = state.places()
     trained = [tensor for _, _, tensor in places]
     rules = attempt.playing(roles.ParameterRule)
-    found = {
-        name: p.grad / attempt.loss_scale for name, p in state.params.items() if p.grad is not None
-    }
-    for rule in rules:
-        rule.see_gradients(state.params, found, state.memory[rule.name])
+    _show_gradients(attempt, rules)
     asked = (attempt.method.optimizer, trained, state.moments, state.sample_shape)
     moved = attempt.passes.move(Move(*asked, rate, attempt.loss_scale))
     state.forget_gradients()
     if moved is None or not moved.finite:
         state.moments = state.moments if moved is None else {}  # what overflowed is not trusted
         state.counters.skipped_updates += 1
-        return
+        return False
     for (tensors, name, _), tensor in zip(places, moved.tensors, strict=True):
         tensors[name] = tensor
     state.moments = moved.moments
@@ -56,7 +58,7 @@ def _move(attempt: Attempt, rate: float) -> None:
         _apply(rule, attempt, trust if rule.pulls_to_source else 1.0)
     if any(rule.restarts_optimizer(state.memory[rule.name]) for rule in rules):
         state.moments = {}
-    state.counters.updates += 1
+    return True
 
 
 def _show_gradients(attempt: Attempt, rules: list[roles.ParameterRule]) -> None:
