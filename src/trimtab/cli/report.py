@@ -15,7 +15,7 @@ FORMATS = tuple(SUFFIXES.values())
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``trimtab report``."""
-    parser.add_argument("store", type=Path, help="folder that trimtab bench wrote")
+    parser.add_argument("store", type=Path, help="folder or submission that trimtab bench wrote")
     parser.add_argument(
         "--out",
         type=Path,
@@ -60,9 +60,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _results(folder: Path) -> "list[RunResult]":
-    from trimtab.bench.store import RunStore
+    from trimtab.bench.submission import read_results
 
-    results = list(RunStore(folder)) if folder.is_dir() else []
+    results = read_results(folder)
     if not results:
         raise ValueError(f"expected results in {folder / 'runs'}, found none; see trimtab bench")
     return results
@@ -106,7 +106,8 @@ def _write(args: argparse.Namespace, text: str) -> None:
 
     path = args.out
     if path is None and _format(args) == "html":
-        path = args.store / "report.html"
+        folder = args.store.parent if args.store.is_file() else args.store
+        path = folder / "report.html"
     if path is None:
         sys.stdout.write(text)
         return
@@ -134,4 +135,5 @@ def _verdict(comparison: "Comparison", allowed: float | None) -> int:
 
 
 def _name(folder: Path) -> str:
-    return folder.resolve().name
+    place = folder.resolve()
+    return place.stem if place.is_file() else place.name
