@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from trimtab.bench.result import ConfidenceBin, CurvePoint, Scores
+from trimtab.bench.result import ConfidenceBin, CurvePoint, DomainStart, Scores
 
 CONFIDENCE_BINS = 15
 CURVE_POINTS = 60
@@ -56,7 +56,8 @@ class Scorer:
         labels, predicted = torch.cat(self._labels), torch.cat(self._predicted)
         right = predicted == labels
         source_right = torch.cat(self._source) == labels
-        errors = self._errors(right, torch.cat(self._domain))
+        domain = torch.cat(self._domain)
+        errors = self._errors(right, domain)
         reliability = self._reliability(right, torch.cat(self._confidence))
         return Scores(
             samples=len(labels),
@@ -76,6 +77,7 @@ class Scorer:
             collapsed=self._collapsed(labels, predicted),
             parameter_distance=parameter_distance,
             predicted_along=[self._grouped(predicted[part]) for part in _stretches(len(labels))],
+            domain_starts=self._domain_starts(domain),
         )
 
     def _histogram(self, classes: Tensor) -> Tensor:
@@ -84,6 +86,13 @@ class Scorer:
     def _errors(self, right: Tensor, domain: Tensor) -> dict[str, float]:
         seen = dict.fromkeys(domain.tolist())  # in order of appearance
         return {self.domain_names[number]: _share(~right[domain == number]) for number in seen}
+
+    def _domain_starts(self, domain: Tensor) -> list[DomainStart]:
+        """Where another domain begins; nothing where that happens too often to be drawn."""
+        starts = [0, *(1 + (domain[1:] != domain[:-1]).nonzero()[:, 0]).tolist()]
+        if len(starts) > CURVE_POINTS:
+            return []
+        return [DomainStart(place, self.domain_names[int(domain[place])]) for place in starts]
 
     def _curve(self, labels: Tensor, predicted: Tensor) -> list[CurvePoint]:
         points = []

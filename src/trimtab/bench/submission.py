@@ -32,22 +32,22 @@ class Submission:
         by: Who did the runs; may be empty.
         results: At least one, failed ones included.
         version: Of trimtab, that wrote it.
+        sha256: Of all that the file says, results in the order of their ids: 64 hexadecimal
+            digits. Empty for one that is not written yet.
     """
 
     title: str
     by: str
     results: tuple[RunResult, ...]
     version: str = __version__
-
-    @property
-    def sha256(self) -> str:
-        """Of all that the file says, results in the order of their ids: 64 hexadecimal digits."""
-        return _digest(self._head(), self._lines())
+    sha256: str = ""
 
     def to_json(self) -> str:
         """The file's text."""
-        head = json.dumps(self._head() | {"sha256": self.sha256}, indent=1)[:-2]
-        lines = ",\n".join(self._lines())
+        entries = [json.loads(result.to_json()) for result in self.results]
+        digest = _digest(self._head(), entries)
+        head = json.dumps(self._head() | {"sha256": digest}, indent=1)[:-2]
+        lines = ",\n".join(_lines(entries))
         return f'{head},\n "results": [\n{lines}\n]}}\n'
 
     @classmethod
@@ -64,8 +64,10 @@ class Submission:
         counts = Counter(run.spec.id for run in results)
         if len(counts) < len(results):
             raise ValueError(f"it has more than one result of run {counts.most_common(1)[0][0]}")
-        found = cls(str(values["title"]), str(values["by"]), results, str(values["version"]))
-        if found.sha256 != values["sha256"]:
+        said = {key: str(values[key]) for key in ("title", "by", "version", "sha256")}
+        found = cls(results=results, **said)
+        # Of the file's own words: results of older versions lack what is recorded since then.
+        if found.sha256 != _digest(found._head(), values["results"]):
             raise ValueError(
                 "its hash is not that of its contents: it was changed after it was written; "
                 "make it again with trimtab bench ... --submission"
@@ -75,14 +77,12 @@ class Submission:
     def _head(self) -> dict[str, Any]:
         return {"format": FORMAT, "title": self.title, "by": self.by, "version": self.version}
 
-    def _lines(self) -> list[str]:
-        ordered = sorted(self.results, key=lambda result: result.spec.id)
-        return [_compact(json.loads(result.to_json())) for result in ordered]
 
-
-def write_submission(path: str | os.PathLike[str], submission: Submission) -> None:
-    """Write the file, whole or not at all."""
-    write_whole(path, submission.to_json().encode())
+def write_submission(path: str | os.PathLike[str], submission: Submission) -> str:
+    """Write the file, whole or not at all; the hash of what it says."""
+    text = submission.to_json()
+    write_whole(path, text.encode())
+    return Submission.from_json(text).sha256
 
 
 def read_submission(path: str | os.PathLike[str]) -> Submission:
@@ -118,9 +118,14 @@ def _result(entry: Any) -> RunResult:
     return result
 
 
-def _digest(head: Any, lines: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join((_compact(head), *lines)).encode()).hexdigest()
+def _digest(head: Any, entries: Iterable[Any]) -> str:
+    return hashlib.sha256("\n".join((_compact(head), *_lines(entries))).encode()).hexdigest()
+
+
+def _lines(entries: Iterable[Any]) -> list[str]:
+    return [_compact(entry) for entry in sorted(entries, key=lambda entry: str(entry["id"]))]
 
 
 def _compact(values: Any) -> str:
-    return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    """On one line, keys in their order: that of domains is the order of the stream."""
+    return json.dumps(values, separators=(",", ":"), allow_nan=False)

@@ -87,9 +87,8 @@ def _submit(
 ) -> None:
     from trimtab.bench.submission import Submission, write_submission
 
-    submission = Submission(title, by, tuple(results))
-    write_submission(path, submission)
-    console.print(f"Wrote {path} ({submission.sha256[:8]}).", soft_wrap=True, highlight=False)
+    digest = write_submission(path, Submission(title, by, tuple(results)))
+    console.print(f"Wrote {path} ({digest[:8]}).", soft_wrap=True, highlight=False)
 
 
 def execution_options(args: argparse.Namespace, console: "Console") -> dict[str, Any]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from trimtab.bench.example_files import Examples
     from trimtab.bench.result import RunResult
     from trimtab.report.comparison import Comparison
 
@@ -26,6 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=FORMATS,
         help="html unless the name of the file says otherwise (.md .csv .tex .json)",
+    )
+    parser.add_argument(
+        "--images",
+        action="store_true",
+        help="make example images of each domain anew: needs torch and the data at hand "
+        "(trimtab bench keeps some in its store)",
     )
     parser.add_argument(
         "--average",
@@ -97,8 +104,19 @@ def _text(
     if kind == "html":
         against = "" if args.against is None else _name(args.against)
         title = args.title or _name(args.store)
-        return page.page(results, title, average, comparison, against)
+        return page.page(results, title, average, comparison, against, _images(args, results))
     return formats.write(kind, tables(results), average, comparison)
+
+
+def _images(args: argparse.Namespace, results: "list[RunResult]") -> "Examples":
+    """Examples of the domains: those in the store, or newly made ones if that is asked for."""
+    from trimtab.bench.example_files import ExampleFiles
+
+    if not args.images:
+        return ExampleFiles(args.store).read()
+    from trimtab.bench.examples import examples
+
+    return examples(result.spec for result in results)
 
 
 def _write(args: argparse.Namespace, text: str) -> None:

@@ -11,7 +11,7 @@ from trimtab.report.document import document
 from trimtab.report.markup import Markup, breakable, element
 from trimtab.report.metrics import COST, ECE, ERROR, Metric
 from trimtab.report.sections.downloads import download_links
-from trimtab.report.sections.layout import data_table, scrolling, section
+from trimtab.report.sections.layout import data_table, row_filter, scrolling, section
 from trimtab.report.settings import Setting
 
 LINKS = {
@@ -81,6 +81,7 @@ def _places(board: Board) -> Markup:
         "against the source model on the same samples. By the mean: the error in %, each setting "
         "counting once. Equal to one decimal is an equal place. Harmed are settings in which a "
         "method is worse than no adaptation; ECE in %, cost as a multiple of a plain forward.",
+        row_filter("places") if body else None,
         scrolling(content, "Places") if body else element("p", "Nobody yet.", class_="none"),
     )
 
@@ -112,6 +113,7 @@ def _errors(board: Board) -> Markup:
         "errors",
         "Error by setting",
         "In %, mean over seeds ± their standard deviation.",
+        row_filter("errors"),
         scrolling(data_table(heads, body, words=("Method", "By")), "Error by setting"),
     )
 

@@ -54,6 +54,17 @@ def data_table(
     )
 
 
+def row_filter(section_name: str, what: str = "methods") -> Markup:
+    """A field that leaves only the rows of a section's tables that have these words in them."""
+    return element(
+        "input",
+        type="search",
+        placeholder=f"Filter {what} …",
+        aria_label=f"Filter {what}",
+        data_filter=section_name,
+    )
+
+
 def subject_name(table: Table, subject: Subject) -> str:
     """Data and model; with the weights where a model is here with several."""
     name = f"{data_title(subject.data)} · {model_title(subject.model)}"
