@@ -13,5 +13,7 @@ from trimtab.functional import entropy
 class Entropy(Objective):
     """Entropy minimisation: make predictions more certain."""
 
+    dense = True
+
     def loss(self, step: Step, memory: Tensors) -> Tensor:
         return entropy(step.logits)

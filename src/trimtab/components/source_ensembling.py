@@ -19,6 +19,9 @@ class SourceEnsembling(ParameterRule):
 
     momentum: float = 0.99
 
+    pulls_to_source = True
+    dense = True
+
     def __post_init__(self) -> None:
         check_shares(self, "momentum")
 

@@ -19,11 +19,23 @@ if TYPE_CHECKING:
 
 @torch.no_grad()
 def weights_of(attempt: Attempt, step: roles.Step) -> Tensor:
-    """How much each sample counts, shape (batch,)."""
+    """How much each sample counts, shape (batch,), or each pixel, (batch, height, width)."""
     detached = replace(step, prediction=step.prediction.detach())
     rules, memory = attempt.playing(roles.Weighting), attempt.state.memory
     factors = [rule.weights(detached, memory[rule.name]) for rule in rules]
     return math.prod(factors, start=torch.ones_like(step.logits[:, 0]))
+
+
+def samples_that_count(weights: Tensor) -> Tensor:
+    """Which samples have a weight, or a pixel with one: booleans of shape (batch,)."""
+    kept = weights > 0
+    return kept if kept.dim() == 1 else kept.flatten(1).any(1)
+
+
+def losses_that_count(losses: Tensor, weights: Tensor) -> Tensor:
+    """Losses of the samples or pixels that have a weight, shape (count,), without their graph."""
+    losses = losses.detach()
+    return losses if losses.dim() == 1 else losses[weights > 0]
 
 
 @torch.no_grad()
@@ -82,7 +94,7 @@ def parts_with_graph(
 
 
 def losses_of(attempt: Attempt, step: roles.Step) -> Tensor:
-    """What each sample costs, shape (batch,)."""
+    """What each sample costs, shape (batch,), or each pixel, (batch, height, width)."""
     objectives, memory = attempt.playing(roles.Objective), attempt.state.memory
     losses = [objective.loss(step, memory[objective.name]) for objective in objectives]
     return torch.stack(losses).sum(0)
@@ -90,8 +102,12 @@ def losses_of(attempt: Attempt, step: roles.Step) -> Tensor:
 
 def penalty_of(attempt: Attempt) -> Tensor | float:
     """What the parameters themselves cost, a scalar."""
-    state, rules = attempt.state, attempt.playing(roles.Penalty)
-    return sum(r.penalty(state.params, attempt.source, state.memory[r.name]) for r in rules)
+    state = attempt.state
+    total: Tensor | float = 0.0
+    for rule in attempt.playing(roles.Penalty):
+        price = rule.penalty(state.params, attempt.source, state.memory[rule.name])
+        total = total + (price * attempt.trust if rule.pulls_to_source else price)
+    return total
 
 
 @torch.no_grad()
