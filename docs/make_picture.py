@@ -1,6 +1,6 @@
 """Write docs/terminal.svg, the picture in the README: ``python docs/make_picture.py``.
 
-The table that ``trimtab demo`` prints, of the results that are kept in ``benchmarks/results/shipped.json``.
+The table that ``trimtab demo`` prints, of the results in ``benchmarks/results/shipped.json``.
 """
 
 import io
