@@ -89,6 +89,7 @@ def test_batches_do_not_matter_and_curves_run_over_images() -> None:
     assert whole.curve == parts.curve
     assert whole.curve[-1].last_sample == IMAGES
     assert len(whole.predicted_along) == len(whole.curve)
+    assert [tuple(start) for start in whole.domain_starts] == [(0, "snow"), (8, "fog")]
 
 
 def test_smaller_logits_are_enlarged_to_the_labels() -> None:

@@ -16,6 +16,7 @@ from trimtab.bench.scoring import (
     CLASS_GROUPS,
     COLLAPSE_DISTANCE,
     CONFIDENCE_BINS,
+    domain_starts,
     stretches,
     total_variation,
 )
@@ -35,6 +36,7 @@ class PixelScorer:
     domain_names: Sequence[str]
     _confusion: dict[int, Tensor] = field(default_factory=dict)
     _images: list[Tensor] = field(default_factory=list)
+    _domain: list[int] = field(default_factory=list)
     _bins: Tensor = field(default_factory=lambda: torch.zeros(3, CONFIDENCE_BINS).double())
     _nll: float = 0.0
     _flips: Tensor = field(default_factory=lambda: torch.zeros(3, dtype=torch.long))
@@ -60,6 +62,7 @@ class PixelScorer:
         pairs = torch.bincount(truth * self.num_classes + predicted, minlength=self.num_classes**2)
         matrix = pairs.view(self.num_classes, self.num_classes)
         self._confusion[domain] = self._confusion.get(domain, torch.zeros_like(matrix)) + matrix
+        self._domain.append(domain)
         self._images.append(torch.stack([matrix.sum(1), matrix.sum(0), matrix.diagonal()]))
         right, source_right = predicted == truth, source == truth
         bins = (confidence * CONFIDENCE_BINS).long().clamp(max=CONFIDENCE_BINS - 1)
@@ -97,6 +100,7 @@ class PixelScorer:
             collapsed=_distance(truth[tail], predicted[tail]) > COLLAPSE_DISTANCE,
             parameter_distance=parameter_distance,
             predicted_along=[_grouped(predicted[part].sum(0)) for part in parts],
+            domain_starts=domain_starts(torch.tensor(self._domain), self.domain_names),
             miou=mean_iou(torch.stack(list(self._confusion.values())).sum(0)),
             mious=mious,
         )

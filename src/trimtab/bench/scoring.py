@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from trimtab.bench.result import ConfidenceBin, CurvePoint, Scores
+from trimtab.bench.result import ConfidenceBin, CurvePoint, DomainStart, Scores
 
 CONFIDENCE_BINS = 15
 CURVE_POINTS = 60
@@ -56,7 +56,8 @@ class Scorer:
         labels, predicted = torch.cat(self._labels), torch.cat(self._predicted)
         right = predicted == labels
         source_right = torch.cat(self._source) == labels
-        errors = self._errors(right, torch.cat(self._domain))
+        domain = torch.cat(self._domain)
+        errors = self._errors(right, domain)
         reliability = self._reliability(right, torch.cat(self._confidence))
         return Scores(
             samples=len(labels),
@@ -76,6 +77,7 @@ class Scorer:
             collapsed=self._collapsed(labels, predicted),
             parameter_distance=parameter_distance,
             predicted_along=[self._grouped(predicted[part]) for part in stretches(len(labels))],
+            domain_starts=domain_starts(domain, self.domain_names),
         )
 
     def _histogram(self, classes: Tensor) -> Tensor:
@@ -113,6 +115,18 @@ class Scorer:
         tail = max(1, len(labels) // 10)
         truth, guess = self._histogram(labels[-tail:]), self._histogram(predicted[-tail:])
         return total_variation(guess, truth) > COLLAPSE_DISTANCE
+
+
+def domain_starts(domain: Tensor, names: Sequence[str]) -> list[DomainStart]:
+    """Where another domain begins; nothing where that happens too often to be drawn.
+
+    Args:
+        domain: The number of each sample's domain, a place in ``names``.
+    """
+    starts = [0, *(1 + (domain[1:] != domain[:-1]).nonzero()[:, 0]).tolist()]
+    if len(starts) > CURVE_POINTS:
+        return []
+    return [DomainStart(place, names[int(domain[place])]) for place in starts]
 
 
 def stretches(samples: int) -> list[slice]:

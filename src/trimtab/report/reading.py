@@ -3,12 +3,13 @@
 import statistics
 from dataclasses import dataclass
 
-from trimtab.report.metrics import ERROR, SOURCE_ERROR, Metric
+from trimtab.report.method_cards import flattens_confidence
+from trimtab.report.metrics import ECE, ERROR, NLL, SOURCE_ERROR, Metric
 from trimtab.report.published import published_error
 from trimtab.report.settings import Row, Setting
 from trimtab.report.table import Cell, Table, complete_rows
 
-WORSE, OTHER_SEEDS, COLLAPSED, FAILED = "▲", "*", "∅", "✕"
+WORSE, OTHER_SEEDS, COLLAPSED, FAILED, EXPECTED = "▲", "*", "∅", "✕", "†"
 """Marks behind a number, so that nothing depends on colour."""
 
 MEANINGS = {
@@ -16,6 +17,7 @@ MEANINGS = {
     OTHER_SEEDS: "other seeds than most cells",
     COLLAPSED: "collapsed on a seed: it ends up predicting few classes for most images",
     FAILED: "failed on at least one seed",
+    EXPECTED: "expected: ROID's correction in the form of logits flattens confidence",
 }
 
 
@@ -31,6 +33,7 @@ class Reading:
         other_seeds: Whether the seeds are not those of most cells.
         collapsed: How many runs collapsed.
         failed: How many runs failed.
+        expected: Whether a large calibration error is no surprise here.
         paper: The published number for the same images, network and method, if there is one.
     """
 
@@ -41,6 +44,7 @@ class Reading:
     other_seeds: bool = False
     collapsed: int = 0
     failed: int = 0
+    expected: bool = False
     paper: str = ""
 
     @property
@@ -51,6 +55,7 @@ class Reading:
             OTHER_SEEDS: self.other_seeds,
             COLLAPSED: self.collapsed > 0,
             FAILED: self.failed > 0,
+            EXPECTED: self.expected,
         }
         return "".join(mark for mark, holds in shown.items() if holds)
 
@@ -118,6 +123,7 @@ def _reading(
         other_seeds=cell.seeds != table.seeds,
         collapsed=cell.collapsed,
         failed=len(cell.failed),
+        expected=metric in (ECE, NLL) and flattens_confidence(row),
         paper=_paper(cell, metric),
     )
 
