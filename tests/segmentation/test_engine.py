@@ -163,3 +163,11 @@ def test_a_task_of_a_backbone_is_its_own() -> None:
     assert trimtab.adapt(backbone, "tent", task="segmentation").backbone is backbone
     with pytest.raises(ValueError, match="belong to the Backbone"):
         trimtab.adapt(backbone, "tent", task="classification")
+
+
+def test_commands_that_name_a_class_per_image_refuse_segmentation_models() -> None:
+    from trimtab.predict.preparation import network
+
+    backbone = trimtab.Backbone(nets.net(), task="segmentation")
+    with pytest.raises(ValueError, match="one class for each image, got one for segmentation"):
+        network(backbone, None, None)
