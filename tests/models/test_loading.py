@@ -39,7 +39,7 @@ def test_shipped_weights_have_the_stated_hash_and_load(name: str) -> None:
     assert file_hash(loading.weight_path(entry)) == entry.sha256
     backbone = models.load(name)
     assert isinstance(backbone, Backbone)
-    assert backbone.num_classes == 10
+    assert backbone.num_classes == entry.num_classes
     assert backbone.has_batch_norm == (entry.norm_layers == "batch norm")
     assert backbone(torch.rand(2, 3, 32, 32)).logits.shape == (2, 10)
 
