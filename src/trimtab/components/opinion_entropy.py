@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -20,6 +21,8 @@ class OpinionEntropy(Objective):
     logit is ln C. Logits count by their direction alone: their length is taken as it is, without
     gradient, so that certainty cannot be had by longer logits.
     """
+
+    rowwise: ClassVar[bool] = True
 
     def loss(self, step: Step, memory: Tensors) -> Tensor:
         return entropy(opinion(with_fixed_length(step.logits)))

@@ -1,6 +1,7 @@
 """Self-distillation from the source model (SANTA, Chakrabarty et al., TMLR 2023)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -22,6 +23,7 @@ class SourceAnchor(Objective):
     """
 
     augment: Augment | None = None
+    rowwise: ClassVar[bool] = True
 
     @property
     def shared_view(self) -> Augment:
