@@ -40,8 +40,10 @@ class CertaintyDiversity(Weighting):
     def weights(self, step: Step, memory: Tensors) -> Tensor:
         probs = step.logits.softmax(1)
         mean = memory["mean_probs"].to(probs.dtype)
-        diversity = scaled_to_unit(1 - cosine_similarity(mean[None], probs))
-        certainty = scaled_to_unit(-entropy(step.logits))
+        diversity = certainty = None
+        if len(probs) > 1:
+            diversity = scaled_to_unit(1 - cosine_similarity(mean[None], probs))
+            certainty = scaled_to_unit(-entropy(step.logits))
         memory["mean_probs"].lerp_(probs.mean(0).to(memory["mean_probs"]), 1 - self.momentum)
         scores = [score for score in (diversity, certainty) if score is not None]
         if not scores:
