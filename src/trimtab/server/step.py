@@ -2,7 +2,6 @@
 
 import logging
 import time
-from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -161,7 +160,7 @@ def _note(streams: Streams, work: Work, learned: bool, counts: bool, repeated: b
     if counts:
         record.learned_through = work.number
     adapter.state.learned_through = record.learned_through  # whatever a guard has put back
-    done = asdict(adapter.counters)
+    done = vars(adapter.counters).copy()
     gained = {name: value - record.counters.get(name, 0) for name, value in done.items()}
     streams.totals = streams.totals.plus(Counters(**gained))
     record.counters = done
