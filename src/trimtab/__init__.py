@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from trimtab.core.health import Health
     from trimtab.core.method import Method
     from trimtab.core.saved import read_manifest
+    from trimtab.core.task import Segmentation
     from trimtab.demo import load_demo
     from trimtab.fleets.api import fleet, load_fleet
     from trimtab.fleets.fleet import Fleet, StreamError
@@ -30,6 +31,7 @@ _HOMES = {
     "Guard": "trimtab.core.guard",
     "Health": "trimtab.core.health",
     "Method": "trimtab.core.method",
+    "Segmentation": "trimtab.core.task",
     "StreamError": "trimtab.fleets.fleet",
     "adapt": "trimtab.api",
     "build": "trimtab.methods",
@@ -52,6 +54,7 @@ __all__ = [
     "Guard",
     "Health",
     "Method",
+    "Segmentation",
     "StreamError",
     "__version__",
     "adapt",

@@ -12,6 +12,7 @@ from trimtab.core.backbone import Backbone
 from trimtab.core.guard import Guard
 from trimtab.core.method import Method
 from trimtab.core.outputs import Output
+from trimtab.core.task import Task, task_of
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
@@ -28,6 +29,7 @@ def adapt(
     classifier: str | None = None,
     normalization: Any = None,
     output: Output = None,
+    task: str | Task | None = None,
     adapt_every: int = 1,
     budget: float | None = None,
     guard: bool | Guard | None = None,
@@ -50,6 +52,8 @@ def adapt(
             says of itself; None where they lie in [0, 1].
         output: Where the logits are in what the model returns, where that is not plain: a name, a
             place, a function, or ``"probabilities"``.
+        task: ``"segmentation"``, or a ``trimtab.Segmentation``, where logits are (batch, classes,
+            height, width): every pixel is predicted and learned from (docs/segmentation.md).
         adapt_every: Batches from one update to the next; all are predicted and corrected.
         budget: Most passes per sample on average, in multiples of a plain forward (``1.5``): learn
             on as many batches as that allows.
@@ -61,7 +65,7 @@ def adapt(
         options: The method's own options, as listed by its factory.
     """
     recipe = recipe_of(method, options)
-    backbone = backbone_of(model, num_classes, classifier, normalization, output)
+    backbone = backbone_of(model, num_classes, classifier, normalization, output, task)
     how: dict[str, Any] = {
         "seed": seed,
         "window": window,
@@ -92,13 +96,16 @@ def backbone_of(
     classifier: str | None = None,
     normalization: Any = None,
     output: Output = None,
+    task: str | Task | None = None,
 ) -> Backbone:
     """The backbone that a model is, or becomes."""
     if not isinstance(model, Backbone):
-        return Backbone(model, num_classes, classifier, normalization=normalization, output=output)
-    if any(given is not None for given in (num_classes, classifier, normalization, output)):
+        kinds = {"normalization": normalization, "output": output, "task": task}
+        return Backbone(model, num_classes, classifier, **kinds)
+    task = None if task is not None and task_of(task) == model.task else task
+    if any(given is not None for given in (num_classes, classifier, normalization, output, task)):
         raise ValueError(
-            "num_classes, classifier, normalization and output belong to the Backbone that is "
-            "given: Backbone(model, normalization=...)"
+            "num_classes, classifier, normalization, output and task belong to the Backbone that "
+            "is given: Backbone(model, normalization=...)"
         )
     return model

@@ -9,6 +9,7 @@ from math import radians
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from trimtab.augment.colors import COLOR_CHANGES, grey, shift_hue
 from trimtab.augment.draw_first import DrawFirst
@@ -95,7 +96,7 @@ class ColorAffineFlip(DrawFirst["AffineDraw"]):
 
     def apply_each(self, images: Sequence[Tensor], draws: Sequence["AffineDraw"]) -> list[Tensor]:
         """What ``apply`` makes of each batch, in few calls for all of them."""
-        if type(self) is not ColorAffineFlip:
+        if type(self) is not ColorAffineFlip or any(draw.stands_still for draw in draws):
             return super().apply_each(images, draws)
         sizes = [len(batch) for batch in images]
         altered = torch.cat(list(images)).float().clamp(0, 1)
@@ -114,6 +115,8 @@ class ColorAffineFlip(DrawFirst["AffineDraw"]):
 
     def _warped(self, images: Tensor, draw: "AffineDraw") -> Tensor:
         """Rotated, shifted, scaled and flipped in one sampling."""
+        if draw.stands_still:
+            return images
         return warp(images, draw.angle, draw.scale, draw.shift, draw.mirror)
 
 
@@ -137,6 +140,11 @@ class AffineDraw:
     mirror: float
     blur: float | None = None
     noise: Tensor | None = None
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether pixels stay where they are."""
+        return (self.angle, self.scale, self.shift, self.mirror) == (0.0, 1.0, (0.0, 0.0), 1.0)
 
 
 def _colored(images: Tensor, draw: AffineDraw) -> Tensor:
@@ -201,8 +209,11 @@ class ColorAffineBlurNoise(ColorAffineFlip):
         if draw.blur is None or draw.noise is None:
             raise ValueError("this augmentation needs a draw of its own, with blur and noise")
         # the blur takes its margin from the warped surroundings, so it eats no edge
-        place = (draw.angle, draw.scale, draw.shift, draw.mirror)
-        warped = warp(images, *place, "border", BLUR_RADIUS)
+        if draw.stands_still:
+            warped = pad(images, [BLUR_RADIUS] * 4, mode="replicate")
+        else:
+            place = (draw.angle, draw.scale, draw.shift, draw.mirror)
+            warped = warp(images, *place, "border", BLUR_RADIUS)
         blurred = blur(warped, draw.blur, BLUR_RADIUS)
         return blurred + self.noise * draw.noise.to(blurred)
 

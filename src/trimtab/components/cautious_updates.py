@@ -25,6 +25,8 @@ class CautiousUpdates(ParameterRule):
 
     samples: float = 32.0
 
+    not_dense = "counts samples, and the pixels of an image tell about as much as one sample"
+
     def __post_init__(self) -> None:
         check_positive(self, "samples")
 

@@ -15,6 +15,7 @@ class Entropy(Objective):
     """Entropy minimisation: make predictions more certain."""
 
     rowwise: ClassVar[bool] = True
+    dense = True
 
     def loss(self, step: Step, memory: Tensors) -> Tensor:
         return entropy(step.logits)

@@ -28,6 +28,8 @@ class FeatureCentering(OutputRule):
     horizon_samples: int | None = None
     prior_samples: int = 16
 
+    not_dense = "moves the features of a linear classifier, and pixels have none"
+
     def __post_init__(self) -> None:
         check_counts(self, "horizon_samples", unit="sample")
         check_counts(self, "prior_samples", least=0)

@@ -21,6 +21,8 @@ class RobustPseudoLabel(Objective):
     exponent: float = 0.8
     rowwise: ClassVar[bool] = True
 
+    dense = True
+
     def __post_init__(self) -> None:
         if not 0 < self.exponent <= 1:
             raise ValueError(f"exponent must lie in (0, 1], got {self.exponent}")

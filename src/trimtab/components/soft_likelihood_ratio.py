@@ -17,6 +17,8 @@ class SoftLikelihoodRatio(Objective):
     ceiling: float = 0.99
     rowwise: ClassVar[bool] = True
 
+    dense = True
+
     def __post_init__(self) -> None:
         if not 0 < self.ceiling < 1:
             raise ValueError(f"ceiling must lie between 0 and 1, got {self.ceiling}")

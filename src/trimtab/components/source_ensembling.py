@@ -19,6 +19,8 @@ class SourceEnsembling(ParameterRule):
 
     momentum: float = 0.99
 
+    dense = True
+
     def __post_init__(self) -> None:
         check_shares(self, "momentum")
 

@@ -21,6 +21,8 @@ class StochasticRestore(ParameterRule):
 
     probability: float | None = None
 
+    dense = True
+
     def __post_init__(self) -> None:
         check_shares(self, "probability")
 

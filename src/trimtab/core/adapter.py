@@ -74,7 +74,7 @@ class Adapter(Observed, Face):
         check_whole("micro_batch", micro_batch, "sample")
         super().__init__()
         self.backbone = backbone
-        self.method = method
+        self.method = method = method.suited_to(backbone.task)
         self.micro_batch = micro_batch
         self.passes = passes or Alone(backbone)
         self.party = party or Party()

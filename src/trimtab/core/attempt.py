@@ -217,8 +217,11 @@ class Attempt:
             prediction=prediction,
             forward=partial(self.learner.further_pass, self),
             generator=self.state.generator,
-            recent=self.state.window.with_recent(prediction.detach()),
+            recent=self.state.window.with_recent(
+                self.backbone.task.remembered(prediction.detach())
+            ),
             policy=self.learner.further_norm(self, len(inputs)),
+            task=self.backbone.task,
         )
 
 

@@ -18,6 +18,7 @@ from torch import Tensor
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.norm import BATCH, NormPolicy
 from trimtab.core.prediction import Prediction
+from trimtab.core.task import CLASSIFICATION, Task
 
 
 class Forward(Protocol):
@@ -66,11 +67,13 @@ class Step:
     """Predictions of views that went through the network already."""
     policy: NormPolicy = BATCH
     """Which statistics batch norms use for these samples when they pass the network again."""
+    task: Task = CLASSIFICATION
+    """Whether logits are of samples or of pixels."""
 
     @property
     def logits(self) -> Tensor:
-        """Logits of the inputs, shape (batch, classes)."""
-        return self.prediction.logits
+        """Logits to learn from, (batch, classes), or of pixels (batch, classes, height, width)."""
+        return self.task.learned_from(self.prediction.logits)
 
     @property
     def features(self) -> Tensor:
@@ -109,6 +112,17 @@ class Component:
     later_memory: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
     """Memory tensors that come and go, by name: their shape, in which ``"classes"`` is a size."""
 
+    dense: ClassVar[bool] = False
+    """Whether logits may be those of pixels, (batch, classes, height, width)."""
+    not_dense: ClassVar[str] = "was written for one prediction per sample"
+    """Why not, as the end of a sentence that begins with the component's name."""
+
+    def for_dense(self) -> "Component":
+        """The component for a segmentation model, where it makes sense: ``dense`` says whether."""
+        if not self.dense:
+            raise ValueError(f"{self.name!r} {self.not_dense}")
+        return self
+
     def new_memory(self, start: Start) -> Tensors:
         """Tensors to carry along a stream; a reset comes back to these.
 
@@ -136,7 +150,10 @@ class Weighting(Component):
 
     @abstractmethod
     def weights(self, step: Step, memory: Tensors) -> Tensor:
-        """How much each sample counts, shape (batch,); 0 leaves a sample out."""
+        """How much each sample counts, shape (batch,); 0 leaves a sample out.
+
+        Of a segmentation model, how much each pixel does, shape (batch, height, width).
+        """
 
 
 class Objective(Component):
@@ -168,7 +185,7 @@ class Objective(Component):
 
     @abstractmethod
     def loss(self, step: Step, memory: Tensors) -> Tensor:
-        """Loss of each sample that counts, shape (batch,)."""
+        """Loss of each sample that counts, shape (batch,), or of its pixels."""
 
 
 class Penalty(Component):
@@ -183,7 +200,8 @@ class ParameterRule(Component):
     """Edits the parameters after each update."""
 
     def observe(self, losses: Tensor, memory: Tensors) -> None:
-        """See the losses that an update is about to learn from, shape (samples that count,)."""
+        """See the losses that an update is about to learn from, shape (samples that count,), or
+        (pixels that count,)."""
         return
 
     @abstractmethod

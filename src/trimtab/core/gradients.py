@@ -20,13 +20,25 @@ if TYPE_CHECKING:
 
 @torch.no_grad()
 def weights_of(attempt: Attempt, step: roles.Step) -> Tensor:
-    """How much each sample counts, shape (batch,)."""
+    """How much each sample counts, shape (batch,), or each pixel, (batch, height, width)."""
     rules, memory = attempt.playing(roles.Weighting), attempt.state.memory
     if not rules:
         return torch.ones_like(step.logits[:, 0])
     detached = replace(step, prediction=step.prediction.detach())
     factors = [rule.weights(detached, memory[rule.name]) for rule in rules]
     return math.prod(factors, start=torch.ones_like(step.logits[:, 0]))
+
+
+def samples_that_count(weights: Tensor) -> Tensor:
+    """Which samples have a weight, or a pixel with one: booleans of shape (batch,)."""
+    kept = weights > 0
+    return kept if kept.dim() == 1 else kept.flatten(1).any(1)
+
+
+def losses_that_count(losses: Tensor, weights: Tensor) -> Tensor:
+    """Losses of the samples or pixels that have a weight, shape (count,), without their graph."""
+    losses = losses.detach()
+    return losses if losses.dim() == 1 else losses[weights > 0]
 
 
 @torch.no_grad()
@@ -108,8 +120,8 @@ def lesson_of(
     """What there is to learn from some samples.
 
     Args:
-        weights: How much each sample counts.
-        samples: How many samples the whole loss is a mean over.
+        weights: How much each sample or pixel counts.
+        samples: How many of these the whole loss is a mean over.
         share: Of the penalties, which are added once for all micro-batches.
     """
     state, penalty = attempt.state, penalty_of(attempt)
@@ -126,7 +138,7 @@ def lesson_of(
 
 
 def losses_of(attempt: Attempt, step: roles.Step) -> Tensor:
-    """What each sample costs, shape (batch,)."""
+    """What each sample costs, shape (batch,), or each pixel, (batch, height, width)."""
     objectives, memory = attempt.playing(roles.Objective), attempt.state.memory
     losses = [objective.loss(step, memory[objective.name]) for objective in objectives]
     return torch.stack(losses).sum(0)

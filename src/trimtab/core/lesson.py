@@ -33,8 +33,8 @@ class Lesson:
 
     Args:
         memory: Of the components, by their names.
-        weights: How much each sample counts, shape (batch,).
-        samples: How many samples the whole loss is a mean over.
+        weights: How much each sample counts, shape (batch,), or each pixel, (batch, height, width).
+        samples: How many samples or pixels the whole loss is a mean over.
         penalty: What the parameters themselves cost.
         scale: Factor on the gradients, for networks of half precision.
         flat: Whether parameters of the network are all that is trained.
@@ -50,7 +50,7 @@ class Lesson:
     flat: bool = False
 
     def losses(self) -> Tensor:
-        """What each sample costs, shape (batch,)."""
+        """What each sample costs, shape (batch,), or each pixel, (batch, height, width)."""
         losses = [
             objective.loss(self.step, self.memory[objective.name]) for objective in self.objectives
         ]
@@ -92,12 +92,5 @@ class Lesson:
         views = [id(step.views[name]) for name in self.viewed]
         places = tuple(views.index(view) for view in views)
         targets = tuple((name, *tensors) for name, tensors in step.targets.items() if tensors)
-        logits = step.logits
-        return (
-            *map(id, self.objectives),
-            logits.shape[1],
-            logits.dtype,
-            places,
-            targets,
-            self.scale,
-        )
+        form = tuple(step.logits.shape[1:]), step.logits.dtype
+        return (*map(id, self.objectives), form, places, targets, self.scale)

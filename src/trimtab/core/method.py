@@ -19,6 +19,7 @@ from trimtab.core.component import Component, Objective
 from trimtab.core.learner import Learner
 from trimtab.core.norm import BATCH, NormPolicy
 from trimtab.core.optimizer import OptimizerChoice
+from trimtab.core.task import Task
 
 Role = TypeVar("Role", bound=Component)
 
@@ -75,6 +76,19 @@ class Method:
         settings = [getattr(part, setting.name) for part in parts for setting in fields(part)]
         settings += [objective.shared_view for objective in self.playing(Objective)]
         return any(isinstance(setting, DrawFirst) for setting in settings)
+
+    def suited_to(self, task: Task) -> "Method":
+        """The recipe for a task; a ValueError that says why, where it makes no sense there."""
+        if not task.is_dense:
+            return self
+        try:
+            components = tuple(component.for_dense() for component in self.components)
+        except ValueError as error:
+            raise ValueError(
+                f"{self.name or 'this method'} does not adapt segmentation models: {error}; use "
+                "'roid', 'tent', 'eta', 'sar', 'cotta' or 'bn1'"
+            ) from error
+        return replace(self, components=components)
 
     def source_params(self, backbone: Backbone) -> Tensors:
         """Source values of what this method trains in a backbone."""

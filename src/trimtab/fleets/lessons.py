@@ -74,11 +74,14 @@ def _of_each(numbers: list[float], sizes: list[int], like: Tensor) -> Tensor:
     if len(set(numbers)) == 1:
         return torch.full_like(like, numbers[0])
     each = torch.tensor(numbers, dtype=like.dtype, device=like.device)
-    return each.repeat_interleave(torch.tensor(sizes, device=like.device))
+    each = each.repeat_interleave(torch.tensor(sizes, device=like.device))
+    return each.view(-1, *(1,) * (like.dim() - 1)).expand_as(like)
 
 
 def _finite(parts: Tensor, sizes: list[int]) -> list[bool]:
     """Whether each lesson's loss, the sum of its parts, is finite."""
+    if parts.dim() > 1:
+        parts = parts.flatten(1).sum(1)
     if sum(sizes) > len(sizes):
         owners = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes)).to(parts.device)
         parts = parts.new_zeros(len(sizes)).index_add_(0, owners, parts)
