@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from trimtab.api import adapt
     from trimtab.core.adapter import Adapter
     from trimtab.core.backbone import Backbone, everywhere, in_norm_layers
+    from trimtab.core.forward_only import ForwardBackbone
     from trimtab.core.guard import Guard
     from trimtab.core.health import Health
     from trimtab.core.method import Method
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from trimtab.fleets.api import fleet, load_fleet
     from trimtab.fleets.fleet import Fleet, StreamError
     from trimtab.methods import COMPONENTS, METHODS, build
+    from trimtab.onnx_backbone import OnnxBackbone
     from trimtab.predict.images import predict_images
     from trimtab.server.client import Client
 
@@ -28,9 +30,11 @@ _HOMES = {
     "Backbone": "trimtab.core.backbone",
     "Client": "trimtab.server.client",
     "Fleet": "trimtab.fleets.fleet",
+    "ForwardBackbone": "trimtab.core.forward_only",
     "Guard": "trimtab.core.guard",
     "Health": "trimtab.core.health",
     "Method": "trimtab.core.method",
+    "OnnxBackbone": "trimtab.onnx_backbone",
     "Segmentation": "trimtab.core.task",
     "StreamError": "trimtab.fleets.fleet",
     "adapt": "trimtab.api",
@@ -51,9 +55,11 @@ __all__ = [
     "Backbone",
     "Client",
     "Fleet",
+    "ForwardBackbone",
     "Guard",
     "Health",
     "Method",
+    "OnnxBackbone",
     "Segmentation",
     "StreamError",
     "__version__",

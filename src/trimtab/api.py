@@ -9,10 +9,12 @@ from torch import nn
 from trimtab import methods
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
+from trimtab.core.forward_only import ForwardBackbone
 from trimtab.core.guard import Guard
 from trimtab.core.method import Method
 from trimtab.core.outputs import Output
 from trimtab.core.task import Task, task_of
+from trimtab.core.unwrapping import scripted
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
@@ -99,6 +101,11 @@ def backbone_of(
     task: str | Task | None = None,
 ) -> Backbone:
     """The backbone that a model is, or becomes."""
+    if isinstance(model, nn.Module) and scripted(model):
+        words = f"{scripted(model)}, which makes forward passes only"
+        return ForwardBackbone(
+            model, None, num_classes, normalization=normalization, output=output, what=words
+        )
     if not isinstance(model, Backbone):
         kinds = {"normalization": normalization, "output": output, "task": task}
         return Backbone(model, num_classes, classifier, **kinds)

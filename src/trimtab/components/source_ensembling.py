@@ -19,6 +19,7 @@ class SourceEnsembling(ParameterRule):
 
     momentum: float = 0.99
 
+    pulls_to_source = True
     dense = True
 
     def __post_init__(self) -> None:

@@ -6,6 +6,7 @@ started from is still there.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -79,6 +80,12 @@ class Attempt:
     def playing(self, role: type[Role]) -> list[Role]:
         """The method's components that play a role, in their order."""
         return self.method.playing(role)
+
+    @property
+    def trust(self) -> float:
+        """Factor on every pull towards the source, 0 to 1."""
+        rules = self.playing(roles.SourceTrust)
+        return math.prod(rule.trust(self.state.memory[rule.name]) for rule in rules)
 
     # ---------------------------------------------------------------- one batch
 

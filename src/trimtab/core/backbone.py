@@ -72,6 +72,8 @@ class Backbone:
         task: ``"segmentation"`` where logits are (batch, classes, height, width).
     """
 
+    untrainable = ""  # why nothing here can be trained, in words
+
     def __init__(
         self,
         model: nn.Module,

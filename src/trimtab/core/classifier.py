@@ -20,7 +20,7 @@ def last_linear(modules: Mapping[str, nn.Module], run: Callable[[], object]) -> 
     handles = [
         layer.register_forward_pre_hook(noting(path))
         for path, layer in modules.items()
-        if isinstance(layer, nn.Linear)
+        if is_linear(layer)
     ]
     try:
         run()
@@ -28,3 +28,10 @@ def last_linear(modules: Mapping[str, nn.Module], run: Callable[[], object]) -> 
         for handle in handles:
             handle.remove()
     return order[-1] if order else None
+
+
+def is_linear(layer: nn.Module) -> bool:
+    """Whether a layer is a matrix product, quantised or not."""
+    kind = type(layer)
+    quantised = kind.__name__ == "Linear" and kind.__module__.startswith("torch.ao.nn.quantized")
+    return isinstance(layer, nn.Linear) or quantised

@@ -20,6 +20,9 @@ from trimtab.core.norm import BATCH, NormPolicy
 from trimtab.core.prediction import Prediction
 from trimtab.core.task import CLASSIFICATION, Task
 
+SOURCE_PASS = -1
+"""In the place of a view among predictions that are made once: the inputs, by the source model."""
+
 
 class Forward(Protocol):
     """The stream's way to its backbone."""
@@ -92,6 +95,13 @@ class Step:
             self.passed[id(view)] = self.forward(view)
         return self.passed[id(view)]
 
+    def forward_source(self) -> Prediction:
+        """The source model's prediction, normalised as the stream's; made once for all who ask."""
+        if SOURCE_PASS not in self.passed:
+            with torch.no_grad():
+                self.passed[SOURCE_PASS] = self.forward(self.inputs, {})
+        return self.passed[SOURCE_PASS]
+
 
 @lru_cache(maxsize=1024)
 def _word(name: str) -> str:
@@ -109,6 +119,8 @@ class Component:
 
     varying_memory: ClassVar[frozenset[str]] = frozenset()
     """Names of memory tensors whose first dimension changes along a stream."""
+    pulls_to_source: ClassVar[bool] = False
+    """Whether a penalty or parameter rule pulls towards the source; ``SourceTrust`` scales it."""
     later_memory: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
     """Memory tensors that come and go, by name: their shape, in which ``"classes"`` is a size."""
 
@@ -204,14 +216,30 @@ class ParameterRule(Component):
         (pixels that count,)."""
         return
 
+    def see_gradients(self, params: Tensors, gradients: Tensors, memory: Tensors) -> None:
+        """See the parameters and those gradients that there are, before an optimiser step."""
+        return
+
     @abstractmethod
     def after_update(self, params: Tensors, source: Tensors, memory: Tensors) -> None:
         """Edit the stream's parameters in place, after each optimiser step."""
+
+    def restarts_optimizer(self, memory: Tensors) -> bool:
+        """Whether the optimiser forgets its moments; asked after ``after_update``."""
+        return False
 
     def resume(self, params: Tensors, memory: Tensors) -> None:
         """See parameters that somebody else has changed since: a guard that kept part of an
         update. Rules that remember the latest parameters take these."""
         return
+
+
+class SourceTrust(Component):
+    """Decides how strongly the stream is pulled back to the source."""
+
+    @abstractmethod
+    def trust(self, memory: Tensors) -> float:
+        """Factor on every pull towards the source at the coming update, 0 to 1."""
 
 
 class OutputRule(Component):

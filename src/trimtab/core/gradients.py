@@ -146,8 +146,12 @@ def losses_of(attempt: Attempt, step: roles.Step) -> Tensor:
 
 def penalty_of(attempt: Attempt) -> Tensor | float:
     """What the parameters themselves cost, a scalar."""
-    state, rules = attempt.state, attempt.playing(roles.Penalty)
-    return sum(r.penalty(state.params, attempt.source, state.memory[r.name]) for r in rules)
+    state = attempt.state
+    total: Tensor | float = 0.0
+    for rule in attempt.playing(roles.Penalty):
+        price = rule.penalty(state.params, attempt.source, state.memory[rule.name])
+        total = total + (price * attempt.trust if rule.pulls_to_source else price)
+    return total
 
 
 @torch.no_grad()

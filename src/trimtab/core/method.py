@@ -75,6 +75,7 @@ class Method:
         parts: list[Any] = [*self.components, self.learner]
         settings = [getattr(part, setting.name) for part in parts for setting in fields(part)]
         settings += [objective.shared_view for objective in self.playing(Objective)]
+        settings += [one for several in settings if isinstance(several, tuple) for one in several]
         return any(isinstance(setting, DrawFirst) for setting in settings)
 
     def suited_to(self, task: Task) -> "Method":
@@ -92,6 +93,12 @@ class Method:
 
     def source_params(self, backbone: Backbone) -> Tensors:
         """Source values of what this method trains in a backbone."""
+        if backbone.untrainable:
+            raise ValueError(
+                f"{backbone.untrainable}, and this method trains parameters; use one that trains "
+                "nothing ('neo', 't3a', 'lame', 'source + temporal_prior'), or adapt the nn.Module "
+                "that it was made from"
+            )
         params = backbone.parameters(self.trains)
         if not params:
             name = type(backbone.model).__name__

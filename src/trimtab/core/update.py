@@ -37,13 +37,23 @@ def _move(attempt: Attempt, rate: float) -> None:
     assert state.sample_shape is not None  # a stream that learns has begun
     places = state.places()
     trained = [tensor for _, _, tensor in places]
-    choice, rows = attempt.method.optimizer, (row_of(state.params), attempt.row_gradient)
+    rules = attempt.playing(roles.ParameterRule)
+    watching = [r for r in rules if type(r).see_gradients is not roles.ParameterRule.see_gradients]
     asked = Move(
-        choice, trained, state.moments, state.sample_shape, rate, attempt.loss_scale, *rows
+        attempt.method.optimizer,
+        trained,
+        state.moments,
+        state.sample_shape,
+        rate,
+        attempt.loss_scale,
+        row_of(state.params),
+        attempt.row_gradient,
     )
-    if any(tensor.grad is not None for tensor in trained):
-        asked = asked.spread()  # some passes were merged, others were not
+    if watching or any(tensor.grad is not None for tensor in trained):
+        asked = asked.spread()  # some passes were merged and others not, or rules want to look
+    _show_gradients(attempt, watching)
     moved = attempt.passes.move(asked)
+    state.forget_gradients()
     if moved is None or not moved.finite:
         state.moments = state.moments if moved is None else {}  # what overflowed is not trusted
         state.counters.skipped_updates += 1
@@ -54,6 +64,27 @@ def _move(attempt: Attempt, rate: float) -> None:
         for (tensors, name, _), tensor in zip(places, moved.tensors, strict=True):
             tensors[name] = tensor
     state.moments = moved.moments
-    for rule in attempt.playing(roles.ParameterRule):
-        rule.after_update(state.params, attempt.source, state.memory[rule.name])
+    trust = attempt.trust
+    for rule in rules:
+        _apply(rule, attempt, trust if rule.pulls_to_source else 1.0)
+    if any(rule.restarts_optimizer(state.memory[rule.name]) for rule in rules):
+        state.moments = {}
     state.counters.updates += 1
+
+
+def _show_gradients(attempt: Attempt, rules: list[roles.ParameterRule]) -> None:
+    params, scale = attempt.state.params, attempt.loss_scale
+    found = {name: p.grad for name, p in params.items() if p.grad is not None}
+    if scale != 1:
+        found = {name: gradient / scale for name, gradient in found.items()}
+    for rule in rules:
+        rule.see_gradients(params, found, attempt.state.memory[rule.name])
+
+
+def _apply(rule: roles.ParameterRule, attempt: Attempt, share: float) -> None:
+    """Let a rule edit the parameters, by a share of what it would."""
+    state = attempt.state
+    before = [param.clone() for param in state.params.values()] if share < 1 else []
+    rule.after_update(state.params, attempt.source, state.memory[rule.name])
+    if share < 1:
+        torch._foreach_lerp_(list(state.params.values()), before, 1 - share)
