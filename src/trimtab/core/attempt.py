@@ -7,7 +7,7 @@ started from is still there.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -24,6 +24,7 @@ from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.prediction import Prediction, SeparatePredictions, joined
 from trimtab.core.state import StreamState
+from trimtab.core.stride import change_between
 
 if TYPE_CHECKING:
     from trimtab.core.learner import Learner
@@ -33,6 +34,9 @@ Role = TypeVar("Role", bound=roles.Component)
 
 HALF_LOSS_SCALE = 1024.0
 """Factor on the loss of float16 networks, whose small gradients would vanish; a power of two."""
+
+TRIED_SAMPLES = 8
+"""On which it is tried how much an update has changed predictions."""
 
 
 @dataclass
@@ -94,12 +98,32 @@ class Attempt:
         before = pace.passes(self.state.counters)
         paced = self.state.pace  # a reset on the way begins another one
         paced.arrive(len(inputs))
+        paced.see(inputs)
         size = self.state.window.size  # a window takes its turn when it is full
         self.learning = self.method.learns and (size is not None or paced.turn(len(inputs)))
+        updates = self.state.counters.updates
         logits = self.soundly(inputs)
+        if self.learning and self.state.counters.updates > updates:
+            paced.judge(self._change_of_predictions(inputs))
         beyond = pace.passes(self.state.counters) - before - len(inputs)
         paced.pay(beyond, (size or len(inputs)) if self.learning else 0)
         return logits
+
+    @torch.no_grad()
+    def _change_of_predictions(self, inputs: Tensor) -> float | None:
+        """How much learning has changed predictions, tried on a few samples; None: not at all.
+
+        Only a pace that decides by it is worth the passes.
+        """
+        before, after = self.origin.params, self.state.params
+        if self.state.pace.stride is None:
+            return None
+        if all(torch.equal(after[name], tensor) for name, tensor in before.items()):
+            return None  # updates that are taken back after a prediction
+        few = inputs[:TRIED_SAMPLES]
+        policy = replace(self.learner.further_norm(self, len(few)), keep_weight=0.0)
+        both = [self.forward(few, params, policy).logits for params in (before, after)]
+        return change_between(*both)
 
     def soundly(self, inputs: Tensor, *, foresee: bool = False) -> Tensor:
         """What the learner makes of a batch; the source's logits where that is not finite."""

@@ -14,10 +14,7 @@ from torch import Tensor
 
 from trimtab.core.finite import all_finite
 from trimtab.core.moment_rows import MomentRows, layout_of, split
-from trimtab.core.optimizer import Moments, OptimizerChoice, Settings
-
-ADAM_BETA2, ADAM_EPS = 0.999, 1e-8
-"""As torch's Adam has them."""
+from trimtab.core.optimizer import ADAM_BETA2, ADAM_EPS, Moments, OptimizerChoice, Settings
 
 MOST_VALUES = 2**20
 """Of one stream's trained tensors; larger ones are dearer to stack than to move one by one."""

@@ -26,12 +26,18 @@ def update(attempt: Attempt, finite: bool = True, *, rate: float = 1.0) -> None:
     if not finite:
         state.counters.skipped_updates += 1
     elif attempt.row_gradient is not None or any(t.grad is not None for t in state.trained()):
-        _move(attempt, rate * attempt.update_share)
+        for number in range(state.pace.moves):
+            grads = [tensor.grad for tensor in state.trained()]
+            if not _move(attempt, rate * attempt.update_share):
+                break
+            state.counters.updates += not number
+            for tensor, grad in zip(state.trained(), grads, strict=True):
+                tensor.grad = grad
     attempt.row_gradient = None
     state.forget_gradients()
 
 
-def _move(attempt: Attempt, rate: float) -> None:
+def _move(attempt: Attempt, rate: float) -> bool:
     """One step of the optimiser to new tensors; the old ones stay where it overflows."""
     state = attempt.state
     assert state.sample_shape is not None  # a stream that learns has begun
@@ -57,7 +63,7 @@ def _move(attempt: Attempt, rate: float) -> None:
     if moved is None or not moved.finite:
         state.moments = state.moments if moved is None else {}  # what overflowed is not trusted
         state.counters.skipped_updates += 1
-        return
+        return False
     if moved.row is not None and len(places) == len(state.params):
         state.params = Flat(dict(zip(state.params, moved.tensors, strict=True)), moved.row)
     else:
@@ -69,7 +75,7 @@ def _move(attempt: Attempt, rate: float) -> None:
         _apply(rule, attempt, trust if rule.pulls_to_source else 1.0)
     if any(rule.restarts_optimizer(state.memory[rule.name]) for rule in rules):
         state.moments = {}
-    state.counters.updates += 1
+    return True
 
 
 def _show_gradients(attempt: Attempt, rules: list[roles.ParameterRule]) -> None:
