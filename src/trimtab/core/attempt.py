@@ -19,6 +19,7 @@ from trimtab.core import component as roles
 from trimtab.core import layout, pace
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.finite import NotFiniteError, all_finite, is_finite, without_nonsense
+from trimtab.core.flat import row_of
 from trimtab.core.lesson import Lesson
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.passes import Alone, Passes
@@ -187,7 +188,8 @@ class Attempt:
         # Trained parameters of half-precision models are kept in float32: small steps would be
         # lost in their rounding.
         dtype = self.backbone.dtype
-        if all(p.dtype == dtype for p in params.values()):
+        row = row_of(params)
+        if row is not None and row.dtype == dtype:
             cast = params.copy()
         else:
             cast = {name: p if p.dtype == dtype else p.to(dtype) for name, p in params.items()}

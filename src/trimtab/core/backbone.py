@@ -102,6 +102,8 @@ class Backbone:
         self._channels_last: bool | None = None  # None until the first sample has decided
         self.num_classes = num_classes
         self.probed: dict[object, Prediction] = {}  # by the shape or form of a blank sample
+        self._sources: Tensors = {}  # one for all streams, of which there may be thousands
+        self._first_values: Tensors = {}
         if classifier is not None:
             self._watch(classifier)
 
@@ -156,12 +158,13 @@ class Backbone:
         """Source values of the parameters that ``chosen`` picks, by their full name."""
         if isinstance(chosen, PositionFilter):
             chosen = chosen.within(self.model)
-        return {
-            f"{path}.{name}".lstrip("."): parameter.detach()
+        names = [
+            f"{path}.{name}".lstrip(".")
             for path, layer in self._modules.items()
             for name, parameter in layer.named_parameters(recurse=False)
             if parameter.is_floating_point() and chosen(layer, name)
-        }
+        ]
+        return {name: self.source_of(name) for name in names}
 
     def __call__(
         self,
@@ -228,7 +231,17 @@ class Backbone:
 
     def source_of(self, name: str) -> Tensor:
         """The source value of a parameter, by its full name."""
-        return self.model.get_parameter(name).detach()
+        if name not in self._sources:
+            self._sources[name] = self.model.get_parameter(name).detach()
+        return self._sources[name]
+
+    def first_value_of(self, name: str) -> Tensor:
+        """The same, at least float32, as what streams begin with: it requires a gradient."""
+        if name not in self._first_values:
+            value = self.source_of(name)
+            full = value.to(torch.promote_types(value.dtype, torch.float32))
+            self._first_values[name] = full.detach().requires_grad_()
+        return self._first_values[name]
 
     def probe(self, inputs: Tensor) -> Prediction:
         """Predict one sample to learn the number of classes and where the classifier is."""

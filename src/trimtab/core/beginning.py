@@ -82,11 +82,12 @@ class Beginnings:
         return known
 
     def _kept(self, params: Tensors, source: Tensors) -> Tensors:
-        """Parameters to begin with; those of the source take no memory of their own."""
-        return {
-            name: full(self.source[name]).detach().requires_grad_() if p is source[name] else p
-            for name, p in params.items()
-        }
+        """Parameters to begin with; those of the source take no memory of their own.
+
+        All streams have the same ones: who begins anew takes copies, so none is ever trained.
+        """
+        first = self.backbone.first_value_of
+        return {name: first(name) if p is source[name] else p for name, p in params.items()}
 
     def begun(self, state: StreamState, sample: Sample) -> StreamState:
         """``state``, begun where it was not yet."""
