@@ -55,7 +55,8 @@ def main() -> None:
             outcome = asyncio.run(
                 drive(
                     f"http://127.0.0.1:{port}", served.model, (3, 32, 32), traffic,
-                    most_requests=10**9, most_seconds=args.seconds, pause_seconds=args.pause_seconds,
+                    most_requests=10**9, most_seconds=args.seconds,
+                    pause_seconds=args.pause_seconds,
                 )
             )  # fmt: skip
         finally:
