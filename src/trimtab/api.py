@@ -12,6 +12,7 @@ from trimtab.core.backbone import Backbone
 from trimtab.core.compiled import Compile, Compiled
 from trimtab.core.forward_only import ForwardBackbone
 from trimtab.core.guard import Guard
+from trimtab.core.memory_limit import MicroBatch, limited
 from trimtab.core.method import Method
 from trimtab.core.outputs import Output
 from trimtab.core.pace import Budget
@@ -29,7 +30,8 @@ def adapt(
     num_classes: int | None = None,
     seed: int = 0,
     window: int | None = None,
-    micro_batch: int | None = None,
+    micro_batch: MicroBatch = None,
+    memory_limit: int | str | None = None,
     classifier: str | None = None,
     normalization: Any = None,
     output: Output = None,
@@ -50,7 +52,10 @@ def adapt(
         num_classes: Checked against the model's logits; found on the first batch by itself.
         seed: Decides all that is random.
         window: Samples from one update to the next, whatever batches they come in.
-        micro_batch: Most samples to hold in memory for gradients at once.
+        micro_batch: Most samples to hold in memory for gradients at once; ``"auto"`` takes as many
+            as ``memory_limit`` allows.
+        memory_limit: Most memory for gradients, in bytes or as ``"2GB"``, beside the model and the
+            samples themselves.
         classifier: Name of the module whose input are the features; found by itself.
         normalization: How your images are normalised: ``(mean, std)``, a name (``"imagenet"``,
             ``"cifar10"``, ``"half"``, ...), or ``"model"`` for what a timm or torchvision model
@@ -78,7 +83,7 @@ def adapt(
     how: dict[str, Any] = {
         "seed": seed,
         "window": window,
-        "micro_batch": micro_batch,
+        "micro_batch": limited(micro_batch, memory_limit),
         "adapt_every": adapt_every,
         "budget": budget,
         "guard": guard,

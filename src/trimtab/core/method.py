@@ -67,6 +67,14 @@ class Method:
         return any(isinstance(component, Objective) for component in self.components)
 
     @property
+    def views(self) -> int:
+        """Most altered copies of a sample that pass the network beside it with gradients."""
+        made = [o for o in self.playing(Objective) if type(o).views is not Objective.views]
+        shared = [o.shared_view for o in made if o.shared_view is not None]
+        same = sum(view in shared[:place] for place, view in enumerate(shared))
+        return len(made) - same
+
+    @property
     def augments(self) -> bool:
         """Whether an augmentation of this package, which takes images in [0, 1], is part of it."""
         parts: list[Any] = [*self.components, self.learner]
