@@ -13,6 +13,7 @@ from trimtab.core.forward_only import ForwardBackbone
 from trimtab.core.guard import Guard
 from trimtab.core.method import Method
 from trimtab.core.outputs import Output
+from trimtab.core.pace import Budget
 from trimtab.core.task import Task, task_of
 from trimtab.core.unwrapping import scripted
 
@@ -33,7 +34,7 @@ def adapt(
     output: Output = None,
     task: str | Task | None = None,
     adapt_every: int = 1,
-    budget: float | None = None,
+    budget: Budget = None,
     guard: bool | Guard | None = None,
     process_group: ProcessGroup | None = None,
     **options: Any,
@@ -58,7 +59,8 @@ def adapt(
             height, width): every pixel is predicted and learned from (docs/segmentation.md).
         adapt_every: Batches from one update to the next; all are predicted and corrected.
         budget: Most passes per sample on average, in multiples of a plain forward (``1.5``): learn
-            on as many batches as that allows.
+            on as many batches as that allows. ``"auto"`` learns where inputs are new, and ever more
+            rarely while updates change little.
         guard: Compare adapted predictions with the source model's now and then, and learn less,
             go back or fall back to the source where they are worse. True, False or a Guard; None
             leaves it to the method, and the preset ``trimtab`` has one.
