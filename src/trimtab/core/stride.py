@@ -2,7 +2,8 @@
 
 As with the adaptive step size of a numerical integrator, the next step is as long as predictions
 allow: an update stands for the batches since the last one (its gradient is moved along that many
-times, fewer where its batch shows few classes), and the stride to the next one grows while updates hardly change predictions.
+times, fewer where its batch shows few classes), and the stride to the next one grows while updates
+hardly change predictions.
 """
 
 from collections.abc import Mapping
