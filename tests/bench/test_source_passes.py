@@ -45,3 +45,13 @@ def test_large_predictions_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None
     followed(passes)
     keep("a large stream", passes)
     assert source_passes.source_passes("a large stream", backbone()).known == ()
+
+
+def test_large_predictions_are_not_held_while_a_run_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(source_passes, "MOST_BYTES", 4)
+    passes = source_passes.source_passes("a stream of pixels", backbone())
+    followed(passes)
+    assert passes.made == []
+    assert passes.batches == len(BATCHES)

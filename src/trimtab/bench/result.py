@@ -60,6 +60,9 @@ class Scores:
             more than 100 classes, neighbours are counted together. Empty in older results.
         domain_starts: Where each domain begins; empty where domains change more than 60 times,
             as they do in mixed streams, and in older results.
+        miou: Segmentation: mean intersection over union of the classes, over all pixels of the
+            stream. Then all shares above are of pixels, and ``samples`` are images.
+        mious: The same by domain.
     """
 
     samples: int
@@ -80,6 +83,8 @@ class Scores:
     parameter_distance: float
     predicted_along: list[list[int]] = field(default_factory=list)
     domain_starts: list[DomainStart] = field(default_factory=list)
+    miou: float | None = None
+    mious: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from trimtab.bench import gate
 from trimtab.bench.clock import timed
 from trimtab.bench.data import open_data, open_source_data
 from trimtab.bench.machine import forget_peak_memory, machine, peak_megabytes
+from trimtab.bench.pixel_scoring import PixelScorer
 from trimtab.bench.result import Cost, RunResult, Scores
 from trimtab.bench.scoring import Scorer
 from trimtab.bench.source_passes import SourcePasses, keep, source_passes
@@ -72,7 +73,7 @@ def _measure(spec: RunSpec, progress: Progress) -> tuple[Scores, Cost]:
 def _follow(
     stream: Stream, adapter: Adapter, passes: SourcePasses, progress: Progress
 ) -> tuple[Scores, Cost]:
-    scorer: Scorer | None = None
+    scorer: Scorer | PixelScorer | None = None
     seconds: list[float] = []
     plain_seconds: list[float | None] = []
     for batch in stream:
@@ -82,7 +83,9 @@ def _follow(
         logits, own = timed(_adapted, adapter, batch.inputs)
         plain_seconds.append(plain)
         seconds.append(own)
-        scorer = scorer or Scorer(logits.shape[1], stream.domain_names)
+        if scorer is None:
+            kind = PixelScorer if adapter.backbone.task.is_dense else Scorer
+            scorer = kind(logits.shape[1], stream.domain_names)
         scorer.update(logits, batch.labels, batch.domain, source_logits)
         progress(len(seconds), len(stream))
     assert scorer is not None  # a stream holds at least one batch

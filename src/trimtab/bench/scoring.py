@@ -76,8 +76,8 @@ class Scorer:
             source_error=_share(~source_right),
             collapsed=self._collapsed(labels, predicted),
             parameter_distance=parameter_distance,
-            predicted_along=[self._grouped(predicted[part]) for part in _stretches(len(labels))],
-            domain_starts=self._domain_starts(domain),
+            predicted_along=[self._grouped(predicted[part]) for part in stretches(len(labels))],
+            domain_starts=domain_starts(domain, self.domain_names),
         )
 
     def _histogram(self, classes: Tensor) -> Tensor:
@@ -87,16 +87,9 @@ class Scorer:
         seen = dict.fromkeys(domain.tolist())  # in order of appearance
         return {self.domain_names[number]: _share(~right[domain == number]) for number in seen}
 
-    def _domain_starts(self, domain: Tensor) -> list[DomainStart]:
-        """Where another domain begins; nothing where that happens too often to be drawn."""
-        starts = [0, *(1 + (domain[1:] != domain[:-1]).nonzero()[:, 0]).tolist()]
-        if len(starts) > CURVE_POINTS:
-            return []
-        return [DomainStart(place, self.domain_names[int(domain[place])]) for place in starts]
-
     def _curve(self, labels: Tensor, predicted: Tensor) -> list[CurvePoint]:
         points = []
-        for part in _stretches(len(labels)):
+        for part in stretches(len(labels)):
             truth, guess = labels[part], predicted[part]
             distance = total_variation(self._histogram(guess), self._histogram(truth))
             points.append(CurvePoint(part.stop, _share(truth != guess), distance))
@@ -124,7 +117,19 @@ class Scorer:
         return total_variation(guess, truth) > COLLAPSE_DISTANCE
 
 
-def _stretches(samples: int) -> list[slice]:
+def domain_starts(domain: Tensor, names: Sequence[str]) -> list[DomainStart]:
+    """Where another domain begins; nothing where that happens too often to be drawn.
+
+    Args:
+        domain: The number of each sample's domain, a place in ``names``.
+    """
+    starts = [0, *(1 + (domain[1:] != domain[:-1]).nonzero()[:, 0]).tolist()]
+    if len(starts) > CURVE_POINTS:
+        return []
+    return [DomainStart(place, names[int(domain[place])]) for place in starts]
+
+
+def stretches(samples: int) -> list[slice]:
     """Up to 60 equal parts of the stream."""
     count = min(CURVE_POINTS, samples)
     stops = [round(samples * (i + 1) / count) for i in range(count)]

@@ -26,21 +26,36 @@ MOST_STREAMS = 8
 
 @dataclass(eq=False)
 class SourcePasses:
-    """The source model on the batches of one stream, from the first batch on."""
+    """The source model on the batches of one stream, from the first batch on.
+
+    Args:
+        made: Predictions so far, as long as they are no more than ``MOST_BYTES``; then none.
+    """
 
     backbone: Backbone
     known: tuple[Tensor, ...] = ()
     made: list[Tensor] = field(default_factory=list)
+    batches: int = 0
+    made_bytes: int = 0
 
     def __call__(self, inputs: Tensor) -> tuple[Tensor, float | None]:
         """Logits of the next batch, and the seconds its pass took if there was one."""
-        place = len(self.made)
+        place = self.batches
+        self.batches += 1
         if place < len(self.known) and place % TIMED_EVERY:
-            self.made.append(self.known[place])
+            self._note(self.known[place])
             return self.known[place], None
         logits, seconds = timed(_plain, self.backbone, inputs)
-        self.made.append(logits)
+        self._note(logits)
         return logits, seconds
+
+    def _note(self, logits: Tensor) -> None:
+        """Hold predictions while they are few: those of all pixels of a stream fill the memory."""
+        self.made_bytes += logits.nbytes
+        if self.made_bytes <= MOST_BYTES:
+            self.made.append(logits)
+        else:
+            self.made.clear()
 
 
 _KNOWN: dict[Hashable, tuple[Tensor, ...]] = {}
@@ -53,7 +68,7 @@ def source_passes(stream: Hashable, backbone: Backbone) -> SourcePasses:
 
 def keep(stream: Hashable, passes: SourcePasses) -> None:
     """Remember the predictions of a stream that was followed to its end."""
-    if sum(logits.nbytes for logits in passes.made) > MOST_BYTES:
+    if passes.made_bytes > MOST_BYTES:
         return
     _KNOWN.pop(stream, None)
     _KNOWN[stream] = tuple(passes.made)

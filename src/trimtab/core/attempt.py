@@ -19,6 +19,7 @@ from trimtab.core import component as roles
 from trimtab.core import layout, pace
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.finite import NotFiniteError, all_finite, is_finite, without_nonsense
+from trimtab.core.lesson import Lesson
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.prediction import Prediction, SeparatePredictions, joined
@@ -50,6 +51,7 @@ class Attempt:
         learning: Whether this batch is there to learn from.
         follows_stream: Whether the batch is too small for statistics of its own.
         update_share: Factor on the learning rate, by how many samples there are to learn from.
+        row_gradient: Gradients of all parameters one after the other, where they were added up so.
     """
 
     backbone: Backbone
@@ -63,6 +65,7 @@ class Attempt:
     follows_stream: bool = False
     update_share: float = 1.0
     loss_scale: float = 1.0
+    row_gradient: Tensor | None = None
     state: StreamState = field(init=False)
     _drafted: dict[int, Tensor] = field(init=False)
 
@@ -184,7 +187,10 @@ class Attempt:
         # Trained parameters of half-precision models are kept in float32: small steps would be
         # lost in their rounding.
         dtype = self.backbone.dtype
-        cast = {name: p if p.dtype == dtype else p.to(dtype) for name, p in params.items()}
+        if all(p.dtype == dtype for p in params.values()):
+            cast = params.copy()
+        else:
+            cast = {name: p if p.dtype == dtype else p.to(dtype) for name, p in params.items()}
         stored = self.state.statistics if statistics is None else statistics
         moved = stored
         if policy.keep_weight:
@@ -218,6 +224,16 @@ class Attempt:
     def backward(self, loss: Tensor) -> None:
         """Add up a loss's gradients, times ``loss_scale``."""
         self.passes.backward(loss * self.loss_scale)
+
+    def descend(self, lesson: Lesson) -> Tensor | None:
+        """Add up the gradients of a lesson's loss; the losses of its samples if it is finite."""
+        descent = self.passes.descend(lesson)
+        if descent is None:
+            return None
+        if descent.row is not None:
+            earlier = self.row_gradient
+            self.row_gradient = descent.row if earlier is None else earlier + descent.row
+        return descent.losses
 
     def is_micro_batched(self, inputs: Tensor) -> bool:
         """Whether gradients of all samples do not fit into memory at once."""

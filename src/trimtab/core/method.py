@@ -59,7 +59,10 @@ class Method:
 
     def playing(self, role: type[Role]) -> list[Role]:
         """The components that play a role, in their order."""
-        return [component for component in self.components if isinstance(component, role)]
+        known: dict[type[Component], list[Any]] = self.__dict__.setdefault("_playing", {})
+        if role not in known:
+            known[role] = [part for part in self.components if isinstance(part, role)]
+        return known[role]
 
     @property
     def learns(self) -> bool:

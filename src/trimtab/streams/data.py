@@ -88,10 +88,13 @@ class LabelledImages:
 DATASETS: Registry[Callable[..., Any]] = Registry(
     "dataset",
     {
+        "acdc": "trimtab.streams.driving:load_acdc",
         "arrays": "trimtab.streams.array_files:load",
+        "camvid": "trimtab.streams.driving:load_camvid",
         "cifar10": "trimtab.streams.cifar10:load",
         "cifar10_c": "trimtab.streams.cifar:load_cifar10_c",
         "cifar100_c": "trimtab.streams.cifar:load_cifar100_c",
+        "cityscapes": "trimtab.streams.driving:load_cityscapes",
         "fashion_mnist": "trimtab.streams.embedded:load",
         "fashion_scenes": "trimtab.streams.scenes:load",
         "folder": "trimtab.streams.folders:load",

@@ -34,8 +34,8 @@ GRIDS = {3: 1.0, 7: 0.7, 14: 0.5, 28: 0.4}
 GRAIN = 6.0
 """Standard deviation of the ground's noise, in grey values."""
 
-TRAINING_ROUNDS = 2
-"""How often each training image is used."""
+TRAINING_SCENES = 10_000
+"""Scenes to train on, of 40,000 training images."""
 
 GROUND = "ground"
 CLASSES = (GROUND, *embedded.CLASSES)
@@ -53,7 +53,7 @@ def load(part: str = "test") -> LabelledImages:
 
 
 def prepare(directory: Path, advance: Callable[[str], None] = lambda _what: None) -> Path:
-    """Write 30,000 scenes to train on and 2,500 to test on into the cache; the file.
+    """Write 10,000 scenes to train on and 2,500 to test on into the cache; the file.
 
     Args:
         directory: Where the four official files of Fashion-MNIST are.
@@ -61,10 +61,10 @@ def prepare(directory: Path, advance: Callable[[str], None] = lambda _what: None
     advance("reading")
     official = embedded.read_official(directory)
     arrays: dict[str, Pixels] = {}
-    for seed, (part, rounds) in enumerate((("test", 1), ("train", TRAINING_ROUNDS)), start=2):
+    for seed, part in enumerate(("test", "train"), start=2):
         advance(f"composing scenes to {part} on")
         grey, labels = official[f"{part}_images"], official[f"{part}_labels"]
-        images, masks = compose(grey, labels, seed=seed, rounds=rounds)
+        images, masks = compose(grey, labels, seed=seed, most=TRAINING_SCENES)
         arrays |= {f"{part}_images": images, f"{part}_labels": masks}
     target = cache_directory() / "fashion_scenes.safetensors"
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -74,20 +74,20 @@ def prepare(directory: Path, advance: Callable[[str], None] = lambda _what: None
 
 
 def compose(
-    grey: Pixels, labels: npt.NDArray[np.integer], *, seed: int, rounds: int = 1
+    grey: Pixels, labels: npt.NDArray[np.integer], *, seed: int, most: int | None = None
 ) -> tuple[Pixels, Pixels]:
     """Scenes (count, 56, 56, 3) and the class of each of their pixels (count, 56, 56).
 
     Args:
-        grey: Pieces, (count, 28, 28).
-        rounds: How often each piece is used, in another scene each time.
+        grey: Pieces, (count, 28, 28), each for one scene.
+        most: Scenes to make, where there are pieces for more.
     """
-    scenes = []
-    for turn in range(rounds):
-        order = np.random.default_rng([seed, turn]).permutation(len(grey))
-        for number, chosen in enumerate(order[: len(order) // 4 * 4].reshape(-1, 4)):
-            draws = np.random.default_rng([seed, turn, number])
-            scenes.append(_scene(grey[chosen], labels[chosen], draws))
+    order = np.random.default_rng(seed).permutation(len(grey))
+    four_each = order[: len(order) // 4 * 4].reshape(-1, 4)[:most]
+    scenes = [
+        _scene(grey[chosen], labels[chosen], np.random.default_rng([seed, number]))
+        for number, chosen in enumerate(four_each)
+    ]
     images, masks = zip(*scenes, strict=True)
     return np.stack(images), np.stack(masks)
 

@@ -38,12 +38,13 @@ _TRANSFORMER = Recipe(epochs=10, optimizer="adamw", peak_lr=2e-3, weight_decay=0
 
 _SCENES = Recipe(
     epochs=3,
-    batch_size=64,
+    batch_size=32,
     optimizer="adamw",
     peak_lr=4e-3,
     weight_decay=0.02,
-    max_shift=0,
     label_smoothing=0.0,
+    max_shift=0,
+    held_out=500,
 )
 
 RECIPES = {

@@ -2,7 +2,7 @@
 
 from trimtab.bench.titles import scenario_meaning
 from trimtab.report.markup import Markup, breakable, element, together
-from trimtab.report.metrics import METRICS, Metric
+from trimtab.report.metrics import Metric
 from trimtab.report.reading import MEANINGS, WORSE, Reading, mean_readings, readings
 from trimtab.report.sections.layout import (
     protocol_heading,
@@ -24,10 +24,12 @@ MANY = 8
 
 def error_table(tables: list[Table], first: Metric) -> Markup:
     """The section; ``first`` is the number that is shown until another one is asked for."""
+    shown = {metric.name: metric for table in tables for metric in table.metrics}
+    metrics = tuple(shown.values())
     content = [
         together(
             protocol_heading(table, tables),
-            *(_one(table, number, metric, hidden=metric is not first) for metric in METRICS),
+            *(_one(table, number, metric, hidden=metric is not first) for metric in metrics),
         )
         for number, table in enumerate(tables)
     ]
@@ -36,14 +38,14 @@ def error_table(tables: list[Table], first: Metric) -> Markup:
         "Results",
         "Mean over seeds, ± its standard deviation. Bold is the best of a column. Tap a number for "
         "its runs and the commands that do them again, a head to sort, a name for its card.",
-        element("div", _switch(first), row_filter("table"), class_="controls"),
+        element("div", _switch(first, metrics), row_filter("table"), class_="controls"),
         *content,
         _key(),
         _scenarios(tables),
     )
 
 
-def _switch(first: Metric) -> Markup:
+def _switch(first: Metric, metrics: tuple[Metric, ...]) -> Markup:
     buttons = [
         element(
             "button",
@@ -53,7 +55,7 @@ def _switch(first: Metric) -> Markup:
             data_show=metric.name,
             aria_pressed="true" if metric is first else "false",
         )
-        for metric in METRICS
+        for metric in metrics
     ]
     return element("div", *buttons, class_="switch", role="group", aria_label="Number shown")
 
