@@ -17,7 +17,7 @@ from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.beginning import Beginnings, sample_of
 from trimtab.core.face import Face
-from trimtab.core.guard import Guard, chosen
+from trimtab.core.guard import Guard, chosen, new_evidence
 from trimtab.core.observed import Observed
 from trimtab.core.pace import Pace
 from trimtab.core.party import Batch, Party
@@ -206,8 +206,9 @@ class Adapter(Observed, Face):
             return twin
 
     def _new_beginnings(self, latest: StreamState | None = None) -> Beginnings:
-        guarded = self.guard is not None
-        return Beginnings(self.backbone, self.source, self._attempt, latest, guarded)
+        on_trial = self.guard is not None and self.guard.acts and self.method.only_corrects
+        evidence = None if self.guard is None else new_evidence(on_trial=on_trial)
+        return Beginnings(self.backbone, self.source, self._attempt, latest, evidence)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Adapter:
         return self.clone()
