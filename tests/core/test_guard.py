@@ -10,8 +10,10 @@ from torch import Tensor, nn
 
 import trimtab
 from trimtab import Guard, Health
+from trimtab.core import concentration
 from trimtab.core.adapter import Adapter
 from trimtab.core.component import OutputRule, Step
+from trimtab.core.look import COLUMNS
 from trimtab.core.method import Method
 from trimtab.core.norm import SOURCE
 
@@ -137,6 +139,17 @@ def test_a_run_of_one_class_is_no_collapse() -> None:
     for n in range(20):
         adapter(images(32, n, kinds=1))
     assert adapter.health.alarms == 0
+
+
+def test_few_classes_are_no_news_once_they_were_looked_at() -> None:
+    few, many = torch.arange(32) % 2, torch.arange(32) % CLASSES
+    rows = torch.zeros(32, len(COLUMNS))
+    rows[:, COLUMNS.index("source_class")] = many.float()
+    rows[:, COLUMNS.index("class")] = many.float()
+    logits = torch.eye(CLASSES)[few]
+    assert concentration.shows(logits, rows)
+    rows[:, COLUMNS.index("class")] = few.float()
+    assert not concentration.shows(logits, rows)
 
 
 class Rotates(OutputRule):
