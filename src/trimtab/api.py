@@ -9,9 +9,13 @@ from torch import nn
 from trimtab import methods
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
+from trimtab.core.forward_only import ForwardBackbone
 from trimtab.core.guard import Guard
 from trimtab.core.method import Method
 from trimtab.core.outputs import Output
+from trimtab.core.pace import Budget
+from trimtab.core.task import Task, task_of
+from trimtab.core.unwrapping import scripted
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
@@ -28,8 +32,9 @@ def adapt(
     classifier: str | None = None,
     normalization: Any = None,
     output: Output = None,
+    task: str | Task | None = None,
     adapt_every: int = 1,
-    budget: float | None = None,
+    budget: Budget = None,
     guard: bool | Guard | None = None,
     process_group: ProcessGroup | None = None,
     **options: Any,
@@ -50,9 +55,12 @@ def adapt(
             says of itself; None where they lie in [0, 1].
         output: Where the logits are in what the model returns, where that is not plain: a name, a
             place, a function, or ``"probabilities"``.
+        task: ``"segmentation"``, or a ``trimtab.Segmentation``, where logits are (batch, classes,
+            height, width): every pixel is predicted and learned from (docs/segmentation.md).
         adapt_every: Batches from one update to the next; all are predicted and corrected.
         budget: Most passes per sample on average, in multiples of a plain forward (``1.5``): learn
-            on as many batches as that allows.
+            on as many batches as that allows. ``"auto"`` learns where inputs are new, and ever more
+            rarely while updates change little.
         guard: Compare adapted predictions with the source model's now and then, and learn less,
             go back or fall back to the source where they are worse. True, False or a Guard; None
             leaves it to the method, and the preset ``trimtab`` has one.
@@ -61,7 +69,7 @@ def adapt(
         options: The method's own options, as listed by its factory.
     """
     recipe = recipe_of(method, options)
-    backbone = backbone_of(model, num_classes, classifier, normalization, output)
+    backbone = backbone_of(model, num_classes, classifier, normalization, output, task)
     how: dict[str, Any] = {
         "seed": seed,
         "window": window,
@@ -92,13 +100,21 @@ def backbone_of(
     classifier: str | None = None,
     normalization: Any = None,
     output: Output = None,
+    task: str | Task | None = None,
 ) -> Backbone:
     """The backbone that a model is, or becomes."""
+    if isinstance(model, nn.Module) and scripted(model):
+        words = f"{scripted(model)}, which makes forward passes only"
+        return ForwardBackbone(
+            model, None, num_classes, normalization=normalization, output=output, what=words
+        )
     if not isinstance(model, Backbone):
-        return Backbone(model, num_classes, classifier, normalization=normalization, output=output)
-    if any(given is not None for given in (num_classes, classifier, normalization, output)):
+        kinds = {"normalization": normalization, "output": output, "task": task}
+        return Backbone(model, num_classes, classifier, **kinds)
+    task = None if task is not None and task_of(task) == model.task else task
+    if any(given is not None for given in (num_classes, classifier, normalization, output, task)):
         raise ValueError(
-            "num_classes, classifier, normalization and output belong to the Backbone that is "
-            "given: Backbone(model, normalization=...)"
+            "num_classes, classifier, normalization, output and task belong to the Backbone that "
+            "is given: Backbone(model, normalization=...)"
         )
     return model

@@ -190,6 +190,7 @@ def test_agreement_within_a_batch_proves_nothing() -> None:
     assert adapter.health.predicting == "source"
 
 
+@pytest.mark.slow
 def test_looks_cost_no_more_than_their_share() -> None:
     def passes(guard: bool | Guard) -> float:
         adapter = trimtab.adapt(Painted(), "tent", guard=guard)

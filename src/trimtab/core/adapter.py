@@ -19,7 +19,7 @@ from trimtab.core.beginning import Beginnings, sample_of
 from trimtab.core.face import Face
 from trimtab.core.guard import Guard, chosen, new_evidence
 from trimtab.core.observed import Observed
-from trimtab.core.pace import Pace
+from trimtab.core.pace import Budget, Pace
 from trimtab.core.party import Batch, Party
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.plausible import merged
@@ -50,7 +50,8 @@ class Adapter(Observed, Face):
         adapt_every: Batches (or windows) from one update to the next; those between
             are predicted without gradients, and corrected all the same.
         budget: Most passes per sample on average, in multiples of a plain forward: learn on as
-            many batches as it allows. A pass backward counts as two forward.
+            many batches as it allows. A pass backward counts as two forward. ``"auto"`` learns
+            where inputs are new, and ever more rarely while updates change little.
         passes: Who makes the passes through the network; by default this stream alone.
         party: Which processes take each call together; by default this one alone.
         guard: Whether adapted predictions are compared with the source model's now and then, and
@@ -66,7 +67,7 @@ class Adapter(Observed, Face):
         window: int | None = None,
         micro_batch: int | None = None,
         adapt_every: int = 1,
-        budget: float | None = None,
+        budget: Budget = None,
         passes: Passes | None = None,
         party: Party | None = None,
         guard: bool | Guard | None = None,
@@ -74,7 +75,7 @@ class Adapter(Observed, Face):
         check_whole("micro_batch", micro_batch, "sample")
         super().__init__()
         self.backbone = backbone
-        self.method = method
+        self.method = method = method.suited_to(backbone.task)
         self.micro_batch = micro_batch
         self.passes = passes or Alone(backbone)
         self.party = party or Party()
@@ -206,8 +207,7 @@ class Adapter(Observed, Face):
             return twin
 
     def _new_beginnings(self, latest: StreamState | None = None) -> Beginnings:
-        on_trial = self.guard is not None and self.guard.acts and self.method.only_corrects
-        evidence = None if self.guard is None else new_evidence(on_trial=on_trial)
+        evidence = new_evidence(self.guard, self.method.only_corrects)
         return Beginnings(self.backbone, self.source, self._attempt, latest, evidence)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Adapter:

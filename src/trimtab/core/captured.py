@@ -58,8 +58,10 @@ def identity(
     guard: Guard | None,
 ) -> dict[str, str]:
     """What must be the same for a state to fit."""
+    task = {"task": str(backbone.task)} if backbone.task.is_dense else {}
     return {
         **backbone.fingerprint.words(),
+        **task,
         "normalization": str(backbone.normalization),
         "output": outputs.described(backbone.output),
         "method": method.spec,

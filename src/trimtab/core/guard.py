@@ -51,7 +51,8 @@ class Guard:
         allowed_harm: Estimated loss of accuracy against the source that is no harm yet, a share.
         cost: Passes that looks take, as a share of all passes of the stream.
         view: Makes the view that shows how stable predictions are; by default images are mirrored,
-            and other inputs are compared without a view.
+            and other inputs are compared without a view. For segmentation, one that leaves pixels
+            where they are.
     """
 
     acts: bool = True
@@ -88,12 +89,16 @@ FIRST_TRIAL = 192.0
 """Samples on which the adapted model has to prove itself at first."""
 
 
-def new_evidence(*, on_trial: bool) -> Tensors:
+def new_evidence(guard: Guard | None, only_corrects: bool) -> Tensors:
     """What the guard remembers at the beginning of a stream; its tensors are never written into.
 
     Args:
-        on_trial: Whether the source predicts until the adapted model has proved itself.
+        guard: None has nothing to remember.
+        only_corrects: Whether predictions are the source's, corrected afterwards. Then the source
+            predicts until the corrections have proved themselves.
     """
+    if guard is None:
+        return {}
     zero = torch.zeros((), dtype=torch.float64)
     one = torch.ones_like(zero)
     trial = {"fallen_back": one, "trial_every": one, "trial_needed": FIRST_TRIAL * one}
@@ -104,5 +109,5 @@ def new_evidence(*, on_trial: bool) -> Tensors:
         "usual_mean": torch.zeros(len(FACTS), dtype=torch.float64),
         "usual_variance": torch.zeros(len(FACTS), dtype=torch.float64),
         **dict.fromkeys(NUMBERS, zero),
-        **(trial if on_trial else {}),
+        **(trial if only_corrects and guard.acts else {}),
     }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from trimtab.core.pixel_rows import one_of_each, rows_of
 from trimtab.functional import entropy
 
 COLUMNS = (
@@ -38,6 +39,9 @@ AGREED = -2.0
 @dataclass(frozen=True)
 class Look:
     """Logits of samples by both models, shape (samples, classes), and of a view of each sample.
+
+    Of a segmentation model logits are (samples, classes, height, width), and what is remembered of
+    an image are means over its pixels, and the classes of one of them.
 
     Args:
         adapted_view: None where no view was taken.
@@ -79,13 +83,30 @@ class Look:
         """Share of samples on which the models differ: accuracies cannot differ by more."""
         return float((self.said != self.source_said).float().mean())
 
-    def rows(self, earlier: Tensor, doubts: Tensor | None = None) -> Tensor:
+    def rows(self, earlier: Tensor, first: int = 0, doubts: Tensor | None = None) -> Tensor:
         """What to remember, shape (samples, columns), on the CPU.
 
         Args:
             earlier: Rows of samples that were looked at before, the latest first.
+            first: Number of the first sample among all that were looked at.
             doubts: In what the source says of each class, shape (classes,), from 0 to 1.
         """
+        if self.adapted.dim() == 2:
+            return self._rows(earlier, doubts)
+        each = self._of_pixels()._rows(earlier, doubts)
+        rows: Tensor = each.view(len(self.adapted), -1, len(COLUMNS)).mean(1)
+        for name, logits in (("class", self.adapted), ("source_class", self.source)):
+            rows[:, COLUMNS.index(name)] = one_of_each(logits, first).argmax(1).float().cpu()
+        return rows
+
+    def _of_pixels(self) -> Look:
+        """The look with a row for each pixel."""
+        views = (self.adapted_view, self.source_view)
+        own, source = (None if view is None else rows_of(view) for view in views)
+        return Look(rows_of(self.adapted), rows_of(self.source), own, source, self.agreed)
+
+    def _rows(self, earlier: Tensor, doubts: Tensor | None) -> Tensor:
+        """The same for logits of shape (samples, classes)."""
         said, source_said = self.said, self.source_said
         stable = _same(self.adapted_view, said)
         source_stable = _same(self.source_view, source_said)

@@ -72,8 +72,10 @@ class Shadow:
         if thorough and not look.agreed and (view := self._view(before, shown)) is not None:
             adapted_view = self._in_other_company(before, after, view)
             source_view = self.passed(before, after, view, by_source=True)
+            if adapted_view.dim() > 2 and self.guard.view is None:  # pixels back to their places
+                adapted_view, source_view = mirrored(adapted_view), mirrored(source_view)
             look = replace(look, adapted_view=adapted_view, source_view=source_view)
-        if thorough and _are_images(shown):
+        if thorough and _are_images(shown) and adapted.dim() == 2:
             look = self._questioned(look, before, after, shown)
         return look, after.counters.forward_samples - spent
 
@@ -83,7 +85,7 @@ class Shadow:
         if not self.attempt(before).method.only_corrects or len(view) == 1:
             return self.passed(before, after, view, by_source=False)
         halves = [self.passed(before, after, view[n::2], by_source=False) for n in range(2)]
-        logits = halves[0].new_empty(len(view), halves[0].shape[1])
+        logits = halves[0].new_empty(len(view), *halves[0].shape[1:])
         logits[0::2], logits[1::2] = halves
         return logits
 

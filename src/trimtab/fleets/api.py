@@ -10,6 +10,7 @@ from trimtab.core.backbone import Backbone
 from trimtab.core.guard import Guard
 from trimtab.core.method import Method
 from trimtab.core.outputs import Output
+from trimtab.core.pace import Budget
 from trimtab.fleets import saving
 from trimtab.fleets.fleet import Fleet
 from trimtab.fleets.opening import Opening
@@ -28,7 +29,7 @@ def fleet(
     normalization: Any = None,
     output: Output = None,
     adapt_every: int = 1,
-    budget: float | None = None,
+    budget: Budget = None,
     guard: bool | Guard | None = None,
     samples_at_once: int = 128,
     resident: int | None = None,
