@@ -45,7 +45,7 @@ def test_a_collapsed_source_does_not_accuse(shuffled: Tensor, stretched: Tensor)
     found = doubts(collapsed, NOTHING, NO_HABIT)
     assert float(found[3]) > 0.9
     trusted, doubted = (
-        float(collapsed.rows(NOTHING, known)[:, 0].mean()) for known in (None, found)
+        float(collapsed.rows(NOTHING, doubts=known)[:, 0].mean()) for known in (None, found)
     )
     assert trusted > 0.3
     assert doubted < 0
