@@ -82,7 +82,7 @@ class Watch(Shadow):
         if not self._is_due(evidence, before, len(inputs), thorough, odd):
             return evidence, None
         look, cost = self.look(before, after, inputs, logits, thorough=thorough)
-        evidence = self._weighed(evidence, look, cost)
+        evidence = self.weighed(evidence, look, cost)
         harmful = betting.evidence(evidence["wealth"]) >= self.guard.alarm
         if not (harmful and self.guard.acts):
             return evidence, None
@@ -109,7 +109,7 @@ class Watch(Shadow):
             return credit >= -overdraft * LOOK_SAMPLES * dear
         return credit >= min(samples, LOOK_SAMPLES) * (dear if thorough else 1.0)
 
-    def _weighed(self, evidence: Tensors, look: Look, cost: int) -> Tensors:
+    def weighed(self, evidence: Tensors, look: Look, cost: int) -> Tensors:
         """The evidence once a look is taken in."""
         allowed, ring, wealth = self.guard.allowed_harm, evidence["ring"], evidence["wealth"]
         doubts = doubt.doubts(look, ring, evidence["habit"])
@@ -206,7 +206,7 @@ class Watch(Shadow):
         after.blessed = state.blessed
         evidence, _ = unusual.noted(state.guard, unusual.facts(inputs, source))
         look, _ = self.look(state, after, inputs, torch.cat(parts), source)
-        evidence = self._weighed(evidence, look, cost=0)  # passes that were saved pay for it
+        evidence = self.weighed(evidence, look, cost=0)  # passes that were saved pay for it
         after.guard = evidence | {
             "trial_batches": number + 1,
             "trial_samples": evidence["trial_samples"] + len(look.source),
