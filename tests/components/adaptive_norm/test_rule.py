@@ -64,11 +64,17 @@ def give(
     logits: Tensor,
     network: Network,
     corrected: Tensor | None = None,
-) -> None:
+    scale: float = 1.0,
+) -> Tensor:
     """A batch whose predictions are ``logits``, and ``corrected`` by rules before this one."""
     seen = replace(step(logits), forward=network, policy=rule.norm(BATCH, len(logits), kept))
+    inputs = torch.rand(len(logits), 3, 8, 8, generator=torch.Generator().manual_seed(2))
+    seen = replace(seen, inputs=scale * inputs)
     shown = logits if corrected is None else corrected
-    assert rule.correct(shown, seen, kept) is shown
+    was_open = is_open(rule, kept)
+    found = rule.correct(shown, seen, kept)
+    assert (found is shown) or is_open(rule, kept) != was_open
+    return found
 
 
 def is_open(rule: AdaptiveNorm, kept: Tensors) -> bool:
@@ -91,7 +97,7 @@ def opened(rule: AdaptiveNorm) -> Tensors:
     return kept
 
 
-def test_late_norms_open_once_a_batch_shows_all_classes_without_another_pass() -> None:
+def test_late_norms_open_once_a_batch_shows_all_classes_without_witnesses() -> None:
     rule = AdaptiveNorm()
     closed = rule.norm(BATCH, 64, memory(rule))
     assert (closed.late_share, closed.batch_weight) == (0, pytest.approx(0.99 * EARLY_WEIGHT, 0.01))
@@ -100,7 +106,7 @@ def test_late_norms_open_once_a_batch_shows_all_classes_without_another_pass() -
     kept, network = memory(rule), Network(ALL)
     for _ in range(20):
         give(rule, kept, ALL, network)
-    assert not network.policies
+    assert [policy.late_share for policy in network.policies] == [1]  # that batch itself
 
 
 def test_late_norms_stay_closed_while_batches_show_one_class() -> None:
@@ -117,12 +123,12 @@ def test_a_domain_in_which_stored_statistics_see_one_class_opens_the_gate_and_le
     rule = AdaptiveNorm()
     kept, network = memory(rule), Network(ONE, batch=ALL)
     give(rule, kept, ONE, network)
-    assert [policy.late_share for policy in network.policies] == [1]
+    assert [policy.late_share for policy in network.policies] == [1, 1]
     assert is_open(rule, kept)
     for _ in range(20):
         give(rule, kept, ALL, network)
         assert is_open(rule, kept)
-    assert len(network.policies) == 1
+    assert len(network.policies) == 2
 
 
 def test_one_batch_of_one_class_closes_the_gate_and_one_of_all_opens_it_again() -> None:
@@ -130,10 +136,20 @@ def test_one_batch_of_one_class_closes_the_gate_and_one_of_all_opens_it_again() 
     rule = AdaptiveNorm()
     kept, network = opened(rule), Network(stored=ONE, batch=SCATTERED)
     give(rule, kept, SCATTERED, network)
-    assert [policy.late_share for policy in network.policies] == [0]
+    assert [policy.late_share for policy in network.policies] == [0, 0]
     assert not is_open(rule, kept)
     give(rule, kept, ALL, Network(ALL))
     assert is_open(rule, kept)
+
+
+def test_the_batch_that_moves_the_gate_is_predicted_again_at_the_temperature_of_earlier_rules() -> (
+    None
+):
+    rule = AdaptiveNorm()
+    kept = opened(rule)
+    found = give(rule, kept, SCATTERED, Network(stored=ONE), corrected=SCATTERED / 2.5)
+    assert not is_open(rule, kept)
+    assert torch.allclose(found, ONE / 2.5, atol=1e-5)
 
 
 def test_after_closing_it_looks_again_at_once_and_only_for_a_while() -> None:
@@ -150,6 +166,26 @@ def test_after_closing_it_looks_again_at_once_and_only_for_a_while() -> None:
     give(rule, again, SCATTERED, Network(ONE))
     give(rule, again, ONE, Network(ONE, batch=ALL))
     assert is_open(rule, again)
+
+
+def test_a_batch_that_looks_different_does_not_close_the_gate_and_the_next_does() -> None:
+    rule = AdaptiveNorm()
+    kept, network = opened(rule), Network(ONE, batch=SCATTERED)
+    give(rule, kept, SCATTERED, network, scale=9.0)
+    assert is_open(rule, kept)
+    give(rule, kept, SCATTERED, network, scale=0.1)
+    assert not is_open(rule, kept)
+
+
+def test_a_closed_gate_looks_at_once_where_inputs_look_different() -> None:
+    rule = AdaptiveNorm()
+    kept = memory(rule)
+    for _ in range(3):
+        give(rule, kept, ONE, Network(ONE, batch=SCATTERED))
+    give(rule, kept, ONE, Network(ONE, batch=ALL))
+    assert not is_open(rule, kept)
+    give(rule, kept, ONE, Network(ONE, batch=ALL), scale=9.0)
+    assert is_open(rule, kept)
 
 
 def test_where_no_class_is_prominent_agreement_of_many_classes_opens_and_keeps_it_open() -> None:

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa, prominence
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import NormRule, OutputRule, Start, Step
+from trimtab.core.looks import NUM_LOOKS, Looks, distance, looks_of
 from trimtab.core.norm import NormPolicy
 
 PROMINENT, SCATTERED = 1.28, 1.19
@@ -27,9 +29,13 @@ WITNESS_SAMPLES = 24
 """Samples of an open gate's witness."""
 FEWEST_SAMPLES = 32
 """As many samples tell how prominent classes are; fewer are averaged with those before them."""
+EXCUSES = 1.0
+"""Batches in a row without prominent classes that are put down to a change of domain: a batch of
+two domains scatters."""
 SECOND_LOOKS = 2.0
-"""Witnesses at once after the gate has closed: the border of two domains within a batch looks like
-one class, and is over with the next batch."""
+"""Witnesses at once after the gate has closed, in case that it was a domain after all."""
+FEWEST_LOOKS = 16
+"""Fewer samples do not tell that inputs look different."""
 EARLY_WEIGHT = 0.5
 """Weight of a batch's statistics in the first half while the later half uses stored ones."""
 
@@ -48,8 +54,10 @@ class AdaptiveNorm(OutputRule, NormRule):
     open, or opens, while predictions with stored statistics show many classes, agree with those of
     the batch's statistics beyond chance (Cohen's kappa), and are not much surer. While output
     rules before this one find order in the predictions it does not open, and where they leave few
-    classes it closes at once. No sign counts the classes that a batch's statistics show, which a
-    batch of one class scatters; so the gate can always close and open again.
+    classes it closes at once. A batch that looks different from the one before is put down to a
+    change of domain, once. The batch that moves the gate is predicted again. No sign counts the
+    classes that a batch's statistics show, which a batch of one class scatters; so the gate can
+    always close and open again.
 
     Args:
         stored_samples: A batch of this many samples weighs as much as the stored statistics.
@@ -78,7 +86,10 @@ class AdaptiveNorm(OutputRule, NormRule):
             "agreement": zero.clone(),
             "entropy_ratio": zero + 1,
             "credit": zero + RING_SAMPLES,
+            "excuses": zero + EXCUSES,
             "second_looks": zero.clone(),
+            "looks": torch.zeros(2, NUM_LOOKS, device=start.device),
+            "looks_counted": zero.clone(),
         }
 
     def norm(self, policy: NormPolicy, samples: int, memory: Tensors) -> NormPolicy:
@@ -99,32 +110,43 @@ class AdaptiveNorm(OutputRule, NormRule):
         memory["classes"].copy_(latest[:RING_SAMPLES])
         memory["counted"].add_(len(logits)).clamp_(max=RING_SAMPLES)
         memory["credit"].add_(len(logits) / self.witness_every)
-        if memory["open"]:
-            memory["open"].fill_(self._stays_open(logits, step, memory))
+        changed, was_open = _looks_change(step.inputs, memory), bool(memory["open"])
+        if was_open:
+            is_open = self._stays_open(logits, step, changed, memory)
             memory["second_looks"].fill_(SECOND_LOOKS)
         else:
-            memory["open"].fill_(self._opens(logits, step, memory))
+            is_open = self._opens(logits, step, changed, memory)
         memory["credit"].clamp_(max=float(RING_SAMPLES))
-        return logits
+        if is_open == was_open:
+            return logits
+        shown = self._again(logits, step, was_open)
+        memory["open"].fill_(is_open)
+        return shown
 
-    def _stays_open(self, logits: Tensor, step: Step, memory: Tensors) -> bool:
+    def _stays_open(self, logits: Tensor, step: Step, changed: bool, memory: Tensors) -> bool:
         if coverage(logits.argmax(1), logits.shape[1]) < FEW_CLASSES:  # the prior found few
             return False
-        if memory["prominence"] >= SCATTERED or memory["credit"] < -2 * WITNESS_SAMPLES:
+        if memory["prominence"] >= SCATTERED:
+            memory["excuses"].fill_(EXCUSES)
+            return True
+        if changed and memory["excuses"] > 0:
+            memory["excuses"].sub_(1)
+            return True
+        if memory["credit"] < -2 * WITNESS_SAMPLES:
             return True
         stored = self._witness(step, WITNESS_SAMPLES, memory)
         memory["coverage"].fill_(coverage(stored.argmax(1), logits.shape[1]))
         return self._score(step.logits[: len(stored)], stored, memory) >= CLOSES
 
-    def _opens(self, logits: Tensor, step: Step, memory: Tensors) -> bool:
+    def _opens(self, logits: Tensor, step: Step, changed: bool, memory: Tensors) -> bool:
         classes = memory["classes"][: int(memory["counted"])]
         memory["coverage"].fill_(coverage(classes, logits.shape[1]))
-        changed = (logits.argmax(1) != step.logits.argmax(1)).float().mean()
-        if len(classes) < FEWEST_SAMPLES or changed > CORRECTED:
+        corrected = (logits.argmax(1) != step.logits.argmax(1)).float().mean()
+        if len(classes) < FEWEST_SAMPLES or corrected > CORRECTED:
             return False
         if memory["prominence"] >= PROMINENT:
             return True
-        urgent = memory["second_looks"] > 0 or memory["coverage"] >= OPENS
+        urgent = changed or memory["second_looks"] > 0 or memory["coverage"] >= OPENS
         if memory["credit"] < (-2 * WITNESS_SAMPLES if urgent else min(RING_SAMPLES, len(logits))):
             return False
         memory["second_looks"].sub_(1).clamp_(min=0.0)
@@ -134,11 +156,20 @@ class AdaptiveNorm(OutputRule, NormRule):
 
     def _witness(self, step: Step, samples: int, memory: Tensors) -> Tensor:
         """Logits of some samples with the gate as it is not."""
-        inputs = step.inputs[:samples]
-        memory["credit"].sub_(len(inputs))
-        is_open = bool(memory["open"])
-        policy = _gated(_ungated(step.policy, is_open), not is_open)
-        return step.forward(inputs, policy=policy).logits
+        memory["credit"].sub_(min(samples, len(step.inputs)))
+        return _otherwise(step, bool(memory["open"]), samples)
+
+    def _again(self, logits: Tensor, step: Step, was_open: bool) -> Tensor:
+        """The batch that moves the gate, predicted as the batches after it will be.
+
+        At the temperature of the rules before this one; where these have changed classes, what
+        they found stays.
+        """
+        before, after = (part - part.mean(1, keepdim=True) for part in (step.logits, logits))
+        if not torch.equal(before.argmax(1), after.argmax(1)):
+            return logits
+        scale = (before * after).sum() / before.square().sum().clamp(min=1e-12)
+        return scale * _otherwise(step, was_open, len(step.inputs))
 
     def _score(self, batch: Tensor, stored: Tensor, memory: Tensors) -> float:
         """The second opinion on predictions with a batch's and with stored statistics."""
@@ -156,6 +187,21 @@ class AdaptiveNorm(OutputRule, NormRule):
             "agreement": float(memory["agreement"]),
             "entropy_ratio": float(memory["entropy_ratio"]),
         }
+
+
+def _looks_change(inputs: Tensor, memory: Tensors) -> bool:
+    """Whether these inputs look different from those before them, which they take the place of."""
+    before = Looks(float(memory["looks_counted"]), *memory["looks"].cpu().numpy().copy())
+    now = Looks.of(looks_of(inputs))
+    memory["looks"].copy_(torch.from_numpy(np.stack([now.mean, now.variance])))
+    memory["looks_counted"].fill_(now.samples)
+    return before.samples >= FEWEST_LOOKS <= now.samples and distance(before, now) > 1
+
+
+def _otherwise(step: Step, is_open: bool, samples: int) -> Tensor:
+    """Logits of the first samples with the gate as it is not."""
+    policy = _gated(_ungated(step.policy, is_open), not is_open)
+    return step.forward(step.inputs[:samples], policy=policy).logits
 
 
 def _gated(policy: NormPolicy, is_open: bool) -> NormPolicy:

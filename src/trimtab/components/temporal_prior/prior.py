@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from trimtab.components.temporal_prior import chains, class_sets
-from trimtab.components.temporal_prior.looks import NUM_LOOKS, looks_of
 from trimtab.components.temporal_prior.stretch import (
     KEPT_SAMPLES,
     PIECE_SAMPLES,
@@ -20,6 +19,7 @@ from trimtab.components.temporal_prior.stretch import (
 )
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import OutputRule, Start, Step
+from trimtab.core.looks import NUM_LOOKS, looks_of
 
 Numbers = npt.NDArray[Any]
 
