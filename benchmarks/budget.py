@@ -1,78 +1,131 @@
-"""What a budget costs in error: ROID on corrupted embedded images, learning less and less often.
+"""What a budget costs in error: a curve of error against passes, for fixed budgets and "auto".
 
-``python benchmarks/budget.py`` runs the same stream of fifteen corruptions (severity 5, one after
-the other) under each setting, and prints error and passes a sample. Passes are counted, not
+``python benchmarks/budget.py`` runs the same streams of fifteen corruptions (severity 5) under each
+budget and appends a line of JSON for each run to ``--out``; runs that are there already are left
+out, so that it can be stopped and go on. ``--show`` prints the means. Passes are counted, not
 timed: a pass forward is 1, a pass backward 2.
 """
 
 import argparse
+import itertools
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import torch
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 import trimtab
 from trimtab.core.pace import passes
 
-SETTINGS: dict[str, dict[str, Any] | None] = {
-    "source, no adaptation": None,
-    "every batch": {},
-    "adapt_every=2": {"adapt_every": 2},
-    "adapt_every=4": {"adapt_every": 4},
-    "adapt_every=8": {"adapt_every": 8},
-    "budget=2.5": {"budget": 2.5},
-    "budget=2": {"budget": 2.0},
-    "budget=1.5": {"budget": 1.5},
-    "budget=1.2": {"budget": 1.2},
-    "budget=1, never": {"budget": 1.0},
-}
+NETWORKS = ("fashion_resnet20_bn", "fashion_resnet20_gn", "fashion_vit")
+SCENARIOS = (
+    "continual",
+    "mixed",
+    "correlated",
+    "mixed_correlated(delta=0.1)",
+    "mixed_correlated(delta=0.01)",
+)
+BUDGETS = ("none", "auto", "1", "1.5", "2", "2.5")
+"""``none`` learns from every batch, 1 never."""
+
+KEY = ("method", "network", "scenario", "budget", "images", "batch", "seed")
 
 
-def measure(model: str, options: dict[str, Any] | None, args: argparse.Namespace) -> dict[str, Any]:
-    """Error in percent over the whole stream, passes a sample and updates."""
-    errors, samples = 0, 0
-    spent, updates = 0, 0
-    for seed in range(args.seeds):
-        backbone, stream = trimtab.load_demo(
-            model, images_per_domain=args.images, batch_size=args.batch, seed=seed
-        )
-        method = "source" if options is None else args.method
-        adapter = trimtab.adapt(backbone, method, seed=seed, **(options or {}))
-        for batch in stream:
-            errors += int((adapter(batch.inputs).argmax(1) != batch.labels).sum())
-        samples += adapter.counters.samples
-        spent += passes(adapter.counters)
-        updates += adapter.counters.updates
-    return {"error": 100 * errors / samples, "passes": spent / samples, "updates": updates}
+def budget_of(word: str) -> Any:
+    """What ``trimtab.adapt`` takes."""
+    return {"none": None, "auto": "auto"}.get(word) or (None if word == "none" else float(word))
+
+
+def measure(run: dict[str, Any]) -> dict[str, Any]:
+    """The run with its error in percent, passes a sample and updates."""
+    backbone, stream = trimtab.load_demo(
+        run["network"],
+        run["scenario"],
+        images_per_domain=run["images"],
+        batch_size=run["batch"],
+        seed=run["seed"],
+    )
+    adapter = trimtab.adapt(
+        backbone, run["method"], seed=run["seed"], budget=budget_of(run["budget"])
+    )
+    wrong = sum(int((adapter(batch.inputs).argmax(1) != batch.labels).sum()) for batch in stream)
+    counted = adapter.counters
+    return run | {
+        "error": 100 * wrong / counted.samples,
+        "passes": passes(counted) / counted.samples,
+        "updates": counted.updates,
+    }
+
+
+def wanted(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Every run of the grid, seed by seed."""
+    grid = itertools.product(
+        range(args.seeds), args.methods, args.scenarios, args.networks, args.budgets
+    )
+    for seed, method, scenario, network, budget in grid:
+        values = (method, network, scenario, budget, args.images, args.batch, seed)
+        yield dict(zip(KEY, values, strict=True))
+
+
+def stored(path: Path) -> list[dict[str, Any]]:
+    """Runs that were made already."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def show(console: Console, runs: list[dict[str, Any]]) -> None:
+    """Means over networks, scenarios and seeds that every budget of a method has."""
+    for method, images in sorted({(run["method"], run["images"]) for run in runs}):
+        chosen = [run for run in runs if (run["method"], run["images"]) == (method, images)]
+        budgets = [b for b in BUDGETS if any(run["budget"] == b for run in chosen)]
+        cells = {
+            budget: {
+                (run["network"], run["scenario"], run["seed"]): run
+                for run in chosen
+                if run["budget"] == budget
+            }
+            for budget in budgets
+        }
+        common = set.intersection(*(set(found) for found in cells.values()))
+        title = f"{method}, {images} images per domain, {len(common)} streams"
+        table = Table("budget", "error %", "passes a sample", "worst against none", title=title)
+        for budget in budgets:
+            rows = [cells[budget][key] for key in common]
+            worst = max(
+                (cells[budget][key]["error"] - cells["none"][key]["error"] for key in common),
+                default=float("nan"),
+            )
+            error, cost = fmean(r["error"] for r in rows), fmean(r["passes"] for r in rows)
+            table.add_row(budget, f"{error:.2f}", f"{cost:.2f}", f"{worst:+.2f}")
+        console.print(table)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", nargs="+", default=["fashion_resnet20_bn", "fashion_vit"])
-    parser.add_argument("--method", default="roid")
+    parser.add_argument("--networks", nargs="+", default=list(NETWORKS))
+    parser.add_argument("--methods", nargs="+", default=["roid", "trimtab"])
+    parser.add_argument("--scenarios", nargs="+", default=list(SCENARIOS))
+    parser.add_argument("--budgets", nargs="+", choices=BUDGETS, default=list(BUDGETS))
     parser.add_argument("--images", type=int, default=1000, help="of each corruption")
-    parser.add_argument("--batch", type=int, default=50)
+    parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--json", type=Path, help="where to write the numbers")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/budget/runs.jsonl"))
+    parser.add_argument("--show", action="store_true", help="print what is stored, run nothing")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    console, results = Console(), {}
-    for model in args.models:
-        table = Table("setting", "error %", "passes a sample", "updates", title=model)
-        results[model] = {}
-        for name, options in track(SETTINGS.items(), model, console=console):
-            found = results[model][name] = measure(model, options, args)
-            cells = f"{found['error']:.2f}", f"{found['passes']:.2f}", str(found["updates"])
-            table.add_row(name, *cells)
-        console.print(table)
-    if args.json:
-        facts = {"method": args.method, "images": args.images, "batch": args.batch}
-        facts |= {"seeds": args.seeds, "models": results}
-        args.json.write_text(json.dumps(facts, indent=2) + "\n")
+    console = Console()
+    if not args.show:
+        known = {tuple(run[name] for name in KEY) for run in stored(args.out)}
+        for run in wanted(args):
+            if tuple(run.values()) not in known:
+                found = measure(run)
+                console.print(found)
+                with args.out.open("a") as file:
+                    file.write(json.dumps(found) + "\n")
+    show(console, stored(args.out))
 
 
 if __name__ == "__main__":

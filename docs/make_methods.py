@@ -1,9 +1,14 @@
-"""Write docs/methods.md from the methods themselves: ``python docs/make_methods.py``."""
+"""Write docs/methods.md from the methods themselves: ``python docs/make_methods.py``.
+
+The cards also go to src/trimtab/report/cards.json, for pages that are made without torch.
+"""
 
 import importlib
 import inspect
+import json
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +21,7 @@ from trimtab.core.method import Method
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy
 
 PAGE = Path(__file__).with_name("methods.md")
+CARDS = PAGE.parents[1] / "src" / "trimtab" / "report" / "cards.json"
 
 HEAD = """\
 <!-- Made by docs/make_methods.py from the cards, signatures and docstrings in src/trimtab/methods.
@@ -132,5 +138,15 @@ def page() -> str:
     return "\n".join([HEAD, overview(), *(section(name) for name in sorted(trimtab.METHODS))])
 
 
+def cards() -> str:
+    """All cards as JSON, one a line."""
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(asdict(card_of(name)), ensure_ascii=False)}"
+        for name in sorted(trimtab.METHODS)
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 if __name__ == "__main__":
     write_whole(PAGE, page().encode())
+    write_whole(CARDS, cards().encode())

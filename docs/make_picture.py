@@ -1,6 +1,6 @@
 """Write docs/terminal.svg, the picture in the README: ``python docs/make_picture.py``.
 
-The table that ``trimtab demo`` prints, of the results that are kept in ``benchmarks/results``.
+The table that ``trimtab demo`` prints, of the results in ``benchmarks/results/shipped.json``.
 """
 
 import io
@@ -9,13 +9,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from trimtab.bench.store import RunStore
+from trimtab.bench.submission import read_results
 from trimtab.core.files import write_whole
 from trimtab.report.formats.to_terminal import to_terminal
 from trimtab.report.table import tables
 
 PICTURE = Path(__file__).with_name("terminal.svg")
-RESULTS = PICTURE.parents[1] / "benchmarks" / "results"
+RESULTS = PICTURE.parents[1] / "benchmarks" / "results" / "shipped.json"
 MODELS = ("fashion_resnet20_bn", "fashion_resnet20_gn")
 WIDTH = 100
 FETCHED = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
@@ -27,7 +27,7 @@ def picture() -> str:
     console = Console(
         file=io.StringIO(), record=True, width=WIDTH, force_terminal=True, highlight=False
     )
-    results = [result for result in RunStore(RESULTS) if result.spec.model in MODELS]
+    results = [result for result in read_results(RESULTS) if result.spec.model in MODELS]
     for table in tables(results):
         for part in to_terminal(table, WIDTH):
             console.print(part)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from trimtab.bench.names import method_title
-from trimtab.bench.store import RunStore
+from trimtab.bench.submission import read_results
 from trimtab.core.files import write_whole
 
 PAGE = Path(__file__).with_name("which-method.md")
@@ -60,7 +60,7 @@ samples ([single frames](single-frames.md)), calibration, and large networks.
 def measured() -> Errors:
     """Errors of all runs in the benchmark's results."""
     errors: Errors = defaultdict(lambda: defaultdict(dict))
-    for result in RunStore(RESULTS):
+    for result in read_results(RESULTS / "shipped.json"):
         spec = result.spec
         if result.scores is not None and not spec.options:
             place = (spec.model.rsplit("_", 1)[1], spec.scenario)

@@ -9,14 +9,18 @@ if TYPE_CHECKING:
     from trimtab.api import adapt
     from trimtab.core.adapter import Adapter
     from trimtab.core.backbone import Backbone, everywhere, in_norm_layers
+    from trimtab.core.forward_only import ForwardBackbone
     from trimtab.core.guard import Guard
     from trimtab.core.health import Health
     from trimtab.core.method import Method
+    from trimtab.core.prompted import prompted
     from trimtab.core.saved import read_manifest
+    from trimtab.core.task import Segmentation
     from trimtab.demo import load_demo
     from trimtab.fleets.api import fleet, load_fleet
     from trimtab.fleets.fleet import Fleet, StreamError
     from trimtab.methods import COMPONENTS, METHODS, build
+    from trimtab.onnx_backbone import OnnxBackbone
     from trimtab.predict.images import predict_images
     from trimtab.server.client import Client
 
@@ -27,9 +31,12 @@ _HOMES = {
     "Backbone": "trimtab.core.backbone",
     "Client": "trimtab.server.client",
     "Fleet": "trimtab.fleets.fleet",
+    "ForwardBackbone": "trimtab.core.forward_only",
     "Guard": "trimtab.core.guard",
     "Health": "trimtab.core.health",
     "Method": "trimtab.core.method",
+    "OnnxBackbone": "trimtab.onnx_backbone",
+    "Segmentation": "trimtab.core.task",
     "StreamError": "trimtab.fleets.fleet",
     "adapt": "trimtab.api",
     "build": "trimtab.methods",
@@ -39,6 +46,7 @@ _HOMES = {
     "load_demo": "trimtab.demo",
     "load_fleet": "trimtab.fleets.api",
     "predict_images": "trimtab.predict.images",
+    "prompted": "trimtab.core.prompted",
     "read_manifest": "trimtab.core.saved",
 }
 
@@ -49,9 +57,12 @@ __all__ = [
     "Backbone",
     "Client",
     "Fleet",
+    "ForwardBackbone",
     "Guard",
     "Health",
     "Method",
+    "OnnxBackbone",
+    "Segmentation",
     "StreamError",
     "__version__",
     "adapt",
@@ -62,6 +73,7 @@ __all__ = [
     "load_demo",
     "load_fleet",
     "predict_images",
+    "prompted",
     "read_manifest",
 ]
 

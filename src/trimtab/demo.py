@@ -16,12 +16,13 @@ def load_demo(
     """A small trained network and a stream of corrupted Fashion-MNIST test images.
 
     Args:
-        model: ``"fashion_resnet20_bn"``, ``"fashion_resnet20_gn"`` or ``"fashion_vit"``.
+        model: ``"fashion_resnet20_bn"``, ``"fashion_resnet20_gn"`` or ``"fashion_vit"``; for
+            segmentation, of scenes made of these images, ``"scenes_unet_bn"``.
         scenario: Words such as ``"mixed"`` or ``"mixed_correlated(delta=0.1)"``.
         images_per_domain: Of each of the fifteen corruptions, at most 3,000.
     """
     stream = streams.scenario(scenario).stream(
-        streams.load("fashion_mnist"),
+        streams.load(models.describe(model).dataset),
         seed=seed,
         batch_size=batch_size,
         images_per_domain=images_per_domain,

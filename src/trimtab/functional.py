@@ -1,4 +1,8 @@
-"""Formulas that several components share: tensors in, tensors out."""
+"""Formulas that several components share: tensors in, tensors out.
+
+Classes are the second dimension: logits (batch, classes) give one number for each row, logits
+(batch, classes, height, width) one for each pixel.
+"""
 
 import torch
 from torch import Tensor
@@ -35,9 +39,28 @@ def move_towards(averages: dict[str, Tensor], values: dict[str, Tensor], weight:
 def averaged_over_kept(weights: Tensor) -> Tensor:
     """Weights whose batch mean of weighted losses is the mean over the samples that count.
 
-    Shape (batch,); where no sample counts, all stay zero.
+    Shape (batch,), or (batch, height, width) of pixels; where none counts, all stay zero.
     """
-    return weights * (len(weights) / max(int((weights > 0).sum()), 1))
+    return weights * (weights.numel() / max(int((weights > 0).sum()), 1))
+
+
+def class_means(values: Tensor) -> Tensor:
+    """Mean of each class over samples, or over all pixels, shape (classes,)."""
+    return values.mean(0) if values.dim() == 2 else values.mean((0, *range(2, values.dim())))
+
+
+def class_means_over(values: Tensor, kept: Tensor) -> Tensor:
+    """The same over those samples or pixels alone that ``kept`` marks, of which there are some."""
+    if values.dim() == 2:
+        return values[kept].mean(0)
+    # an image at a time: a copy of what is kept is as large as what it is taken from
+    sums = [image[:, chosen].sum(1) for image, chosen in zip(values, kept, strict=True)]
+    return torch.stack(sums).sum(0) / kept.sum()
+
+
+def along_classes(values: Tensor, like: Tensor) -> Tensor:
+    """One value per class, (classes,), in a shape to compute with logits like these."""
+    return values.view(1, -1, *[1] * (like.dim() - 2))
 
 
 def full_copy(tensor: Tensor) -> Tensor:

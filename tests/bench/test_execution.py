@@ -36,6 +36,7 @@ def small(tmp_path: Path) -> str:
     return write(tmp_path / "small.toml")
 
 
+@pytest.mark.slow
 def test_a_suite_returns_all_results_and_does_none_twice(small: str, tmp_path: Path) -> None:
     store = tmp_path / "store"
     first = bench.run_suite(small, store, changes=SMALL, only=["lame"])
@@ -104,6 +105,7 @@ def kill_itself(job: int) -> int:
     return -job
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_ends_its_own_job_alone() -> None:
     outcomes = dict(in_processes(kill_itself, [1, 2, 3, 4], 2))
     assert outcomes == {1: -1, 2: Killed.KILLED, 3: -3, 4: -4}

@@ -38,6 +38,7 @@ def test_help_takes_less_than_a_third_of_a_second_of_the_processor() -> None:
     assert min(seconds() for _ in range(5)) < 0.3
 
 
+@pytest.mark.slow
 def test_mistakes_go_to_stderr_without_a_traceback() -> None:
     done = trimtab("bench", "no-such-suite")
     assert done.returncode == 2

@@ -42,6 +42,7 @@ WORDS: dict[str, Callable[[Seen], int]] = {
     "1 for each kept sample": lambda seen: seen.kept,
     "2 for each kept sample": lambda seen: 2 * seen.kept,
     "1 and one more for each kept sample": lambda seen: seen.samples + seen.kept,
+    "2 and one more for each kept sample": lambda seen: 2 * seen.samples + seen.kept,
     "1 and one more for each certain sample": lambda seen: seen.samples + seen.certain,
     "1 and one more where a sample is kept": lambda seen: (
         seen.samples + (seen.samples if seen.batch_norm and seen.kept else seen.kept)

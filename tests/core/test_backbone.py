@@ -60,6 +60,7 @@ def test_old_style_weight_norm_survives() -> None:
     torch.testing.assert_close(trimtab.adapt(model, "tent")(x), model.eval()(x))
 
 
+@pytest.mark.slow
 def test_a_compiled_model_is_used_through_its_original() -> None:
     model = nets.net("gn")
     compiled = torch.compile(model, backend="eager")

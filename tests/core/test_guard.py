@@ -126,6 +126,7 @@ def test_a_run_of_one_class_is_no_collapse() -> None:
     assert adapter.health.alarms == 0
 
 
+@pytest.mark.slow
 def test_looks_cost_no_more_than_their_share() -> None:
     def passes(guard: bool | Guard) -> float:
         adapter = trimtab.adapt(Painted(), "tent", guard=guard)

@@ -20,6 +20,7 @@ def normalised(images: Tensor) -> Tensor:
     return Normalization(MEAN, STD).from_pixels(images)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["roid", "trimtab", "cotta", "rotta", "adacontrast", "rmt"])
 def test_a_stream_of_normalised_images_is_that_of_their_pixels(
     method: str, recorded: dict[str, Tensor], images: Tensor

@@ -55,6 +55,7 @@ class Watched(Alone):
         super().backward(loss)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", trimtab.METHODS)
 def test_a_step_reaches_the_network_by_its_passes_only(
     method: str, recorded: dict[str, Tensor], images: Tensor, monkeypatch: pytest.MonkeyPatch

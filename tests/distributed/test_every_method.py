@@ -33,6 +33,7 @@ def assert_close(got: Any, expected: Any, dtype: str) -> None:
         assert_same(got, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("ranks")
 @pytest.mark.parametrize(("size", "name"), CASES)
 def test_ranks_get_what_one_process_gets(
@@ -59,6 +60,7 @@ def test_ranks_get_what_one_process_gets(
     assert_close(alone(batch), one(batch), dtype)
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("ranks")
 def test_inputs_by_name_are_joined_too(results_of: Callable[[int, str], list[Any]]) -> None:
     one = trimtab.adapt(streams.Scaled(), "tent")

@@ -31,6 +31,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("ranks")
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_failure_of_one_rank_is_raised_on_all_with_its_reason(name: str, failing: Any) -> None:
@@ -41,6 +42,7 @@ def test_a_failure_of_one_rank_is_raised_on_all_with_its_reason(name: str, faili
     assert own.startswith(("ValueError", "MemoryError"))  # the failing rank raises its own error
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("ranks")
 def test_calls_after_failures_go_on_as_if_there_were_none(failing: Any) -> None:
     one, images = streams.start(streams.Case("roid", "bn", {}), torch.float32), streams.samples()
@@ -52,6 +54,7 @@ def test_calls_after_failures_go_on_as_if_there_were_none(failing: Any) -> None:
         torch.testing.assert_close(got, logits, rtol=0, atol=1e-5 * float(logits.abs().max()))
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("ranks")
 def test_ranks_do_not_wait_for_one_that_is_lost(
     results_of: Callable[[int, str], list[Any]], folder: Path

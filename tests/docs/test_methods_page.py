@@ -26,6 +26,11 @@ def test_the_page_is_not_stale(generator: ModuleType) -> None:
     assert written == generator.page(), "run: python docs/make_methods.py"
 
 
+def test_the_cards_of_reports_are_not_stale(generator: ModuleType) -> None:
+    written = (DOCS.parent / "src/trimtab/report/cards.json").read_text(encoding="utf-8")
+    assert written == generator.cards(), "run: python docs/make_methods.py"
+
+
 @pytest.mark.parametrize("name", trimtab.METHODS)
 def test_every_option_is_explained(generator: ModuleType, name: str) -> None:
     assert generator.options_of(name)

@@ -23,7 +23,7 @@ WIDTHS = {"desktop": 1280, "phone": 390}
 def many_runs() -> list[RunResult]:
     runs = [
         stores.done(
-            stores.spec(method, model=model, scenario=scenario, seed=seed),
+            stores.spec(method, model=model, scenario=scenario, seed=seed, images_per_domain=300),
             error + 0.02 * place + 0.01 * seed,
             multiple=1.0 + 0.7 * position,
         )
@@ -32,7 +32,7 @@ def many_runs() -> list[RunResult]:
         for place, scenario in enumerate(SCENARIOS)
         for seed in (0, 1)
     ]
-    broken = stores.spec("sar", model="tiny-bn", scenario="mixed")
+    broken = stores.spec("sar", model="tiny-bn", scenario="continual", images_per_domain=300)
     return [*runs, stores.failed(broken, error="ValueError: </script><script>alert(1)</script>")]
 
 
@@ -55,6 +55,7 @@ class Visit:
 def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     runs = many_runs() if request.param == "many" else stores.three_methods([0])
     store = stores.write(tmp_path_factory.mktemp(request.param), runs)
+    stores.write_images(store)
     assert main(["report", str(store)]) == 0
     return store / "report.html"
 
@@ -68,7 +69,9 @@ def visit(request: pytest.FixtureRequest, browser: Browser, report: Path) -> Ite
     yield visit
     context.close()
     assert visit.complaints == []
-    assert visit.requests == [report.as_uri()]
+    assert [url for url in visit.requests if not url.startswith("data:image/png")] == [
+        report.as_uri()
+    ]
 
 
 def overflow(page: Page) -> int:
@@ -93,7 +96,9 @@ def test_tables_and_plots_are_there_and_the_page_never_scrolls_sideways(visit: V
 
 def test_a_cell_shows_the_command_of_each_of_its_runs(visit: Visit) -> None:
     page = visit.page
-    page.locator("#table div:not([hidden]) tr", has_text="ROID").locator("a").first.click()
+    page.locator("#table div:not([hidden]) tr", has_text="ROID").locator(
+        "[data-cell]"
+    ).first.click()
     shown = page.locator("dialog[open]")
     command = shown.locator("code").first
     assert command.is_visible()

@@ -44,6 +44,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, str(value))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_a_script_runs_as_it_is(
     script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -53,6 +54,7 @@ def test_a_script_runs_as_it_is(
     assert PRINTED[script.stem] in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
 def test_a_notebook_runs_cell_by_cell(notebook: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {"__name__": "__main__"}

@@ -26,6 +26,7 @@ def run(fleet: trimtab.Fleet, images: Tensor, steps: int = 3) -> list[dict[str, 
     return outputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", trimtab.METHODS)
 def test_going_on_after_a_time_in_the_store_is_exact(
     method: str, tmp_path: Path, recorded: dict[str, Tensor], images: Tensor

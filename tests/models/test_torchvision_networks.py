@@ -44,7 +44,7 @@ def quick_weights(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_takes_one_step_of_roid(name: str) -> None:
     backbone = models.load(name, weights="random")
-    size = 96 if name in ANY_SIZE else TORCHVISION[name].preprocessing.input_size
+    size = 64 if name in ANY_SIZE else TORCHVISION[name].preprocessing.input_size
     adapter = adapt(backbone, "roid")
     logits = adapter(torch.rand(2, 3, size, size))
     assert logits.shape == (2, 1000)

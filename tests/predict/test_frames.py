@@ -44,6 +44,7 @@ def test_an_animation_gives_its_frames(tmp_path: Path, ending: str) -> None:
     assert np.allclose(shades, (10, 120, 250), atol=4)
 
 
+@pytest.mark.slow
 def test_a_video_gives_its_frames_and_says_where_it_breaks_off(tmp_path: Path) -> None:
     imageio = pytest.importorskip("imageio.v3")
     path = tmp_path / "clip.mp4"

@@ -53,6 +53,7 @@ def test_five_lines_of_python_do_what_an_adapter_does(here: Path) -> None:
     assert_same(summary.adapter.state_dict(), adapter.state_dict())
 
 
+@pytest.mark.slow
 def test_a_killed_process_goes_on_and_learns_nothing_twice(tmp_path: Path) -> None:
     write(tmp_path / "images", 52)
     (tmp_path / "images" / "006_bad.png").write_bytes(b"no image")

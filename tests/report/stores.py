@@ -5,7 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from trimtab.bench.result import ConfidenceBin, Cost, CurvePoint, RunResult, Scores
+from trimtab.bench.example_files import ExampleFiles, Shown
+from trimtab.bench.png import png
+from trimtab.bench.result import ConfidenceBin, Cost, CurvePoint, DomainStart, RunResult, Scores
 from trimtab.bench.spec import RunSpec
 from trimtab.bench.store import RunStore
 
@@ -49,6 +51,7 @@ def scores(error: float, source_error: float = 0.5, **values: Any) -> Scores:
         found,
         curve=[CurvePoint(*point) for point in found.curve],
         reliability=[ConfidenceBin(*entry) for entry in found.reliability],
+        domain_starts=[DomainStart(*start) for start in found.domain_starts],
     )
 
 
@@ -100,3 +103,9 @@ def write(folder: Path, results: Iterable[RunResult]) -> Path:
     for result in results:
         store.put(result)
     return folder
+
+
+def write_images(folder: Path) -> None:
+    """A red and a blue image, for the two domains."""
+    images = {"fog": png(4, 4, 16 * b"\xff\0\0"), "snow": png(4, 4, 16 * b"\0\0\xff")}
+    ExampleFiles(folder).put(Shown("shapes", 5), images)

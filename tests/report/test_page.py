@@ -6,12 +6,13 @@ from html.parser import HTMLParser
 import pytest
 
 from report import stores
+from trimtab.bench.example_files import Shown
 from trimtab.bench.result import RunResult
 from trimtab.report.comparison import compare
 from trimtab.report.metrics import DOMAIN_ERROR
 from trimtab.report.page import LINKS, page
 
-EMPTY = {"meta", "br", "wbr", "input", "col"}
+EMPTY = {"meta", "br", "wbr", "img", "input", "col"}
 NASTY = "tent</script><img src=x onerror=alert(1)>"
 
 
@@ -39,7 +40,9 @@ class Reader(HTMLParser):
 
 def test_all_sections_are_there_and_linked() -> None:
     runs = stores.three_methods()
-    reader = Reader(page(runs, "store", comparison=compare(runs, runs), against="old"))
+    images = {Shown("shapes", 5): {"fog": b"png", "<b>snow": b"png"}}
+    made = page(runs, "store", comparison=compare(runs, runs), against="old", images=images)
+    reader = Reader(made)
     ids = reader.values("id")
     assert set(LINKS) <= set(ids)
     assert len(ids) == len(set(ids))
@@ -56,8 +59,10 @@ def test_every_cell_leads_to_the_commands_of_its_runs() -> None:
 
 
 def test_nothing_is_fetched() -> None:
-    text = page(stores.three_methods(), "store")
+    text = page(stores.three_methods(), "store", images={Shown("shapes", 5): {"fog": b"png"}})
     assert "default-src &#x27;none&#x27;" in text
+    assert text.count('<img src="data:image/png;base64,') == 1
+    text = text.replace("http://www.w3.org/2000/svg", "").replace('<img src="data:', "")
     assert not re.search(r"https?:|@import|url\(|<link|<img|<iframe| src=", text)
 
 
@@ -131,8 +136,29 @@ def test_the_average_that_is_asked_for_is_shown_first() -> None:
     assert shown == ["domain_error"]
 
 
-def test_an_expected_calibration_error_is_noted() -> None:
-    assert "flattens confidence" in page([stores.done(stores.spec("roid"), 0.2)], "logits")
+def test_an_expected_calibration_error_is_noted_beside_the_number_and_the_plot() -> None:
+    note, mark = "a large calibration error is expected of it", ">†</sup>"
+    text = page([stores.done(stores.spec("roid"), 0.2)], "logits")
+    assert note in text
+    assert text.count(mark) == 2  # of ECE and NLL
     posterior = stores.spec("roid", options={"prior": "posterior"})
-    assert "flattens confidence" not in page([stores.done(posterior, 0.2)], "posterior")
-    assert "flattens confidence" not in page([stores.done(stores.spec("tent"), 0.2)], "tent")
+    for spec in (posterior, stores.spec("tent")):
+        text = page([stores.done(spec, 0.2)], "others")
+        assert note not in text
+        assert mark not in text
+
+
+def test_every_method_has_a_word_and_a_link_to_it() -> None:
+    text = page([*stores.three_methods(), stores.done(stores.spec("mine:method"), 0.2)], "store")
+    for name in ("roid", "tent", "source"):
+        assert f'href="#method-{name}"' in text
+        assert f'id="method-{name}"' in text
+    assert "Not one of the methods in the package" in text
+
+
+def test_settings_have_the_names_that_readers_know() -> None:
+    run = stores.spec("roid", data="fashion_mnist", model="fashion_resnet20_bn")
+    text = page([stores.done(run, 0.2)], "store")
+    assert "Fashion-MNIST · ResNet-20 (BN)" in text
+    assert "one domain after the other, classes in random order" in text
+    assert "--model fashion_resnet20_bn" in text  # commands keep the words that are typed

@@ -169,6 +169,7 @@ def test_a_bucket_fills_up_again() -> None:
     assert bucket.take(1) == pytest.approx(98.1)
 
 
+@pytest.mark.slow
 def test_slow_and_cut_connections_disturb_nobody(net: nn.Module, images: Tensor) -> None:
     limits = Limits(body_seconds=2)
     with (

@@ -61,6 +61,7 @@ def _stretches(labels, label):
     return int((is_it[1:] & ~is_it[:-1]).sum())
 
 
+@pytest.mark.slow
 def test_many_classes_with_few_images_still_come_out_whole():
     labels = np.repeat(np.arange(1000), 2)
     assert sorted(order(labels, 0.01, 0, "test")) == list(range(2000))

@@ -1,12 +1,15 @@
 """Data augmentation in plain torch: colour jitter and affine warps, drawn from a generator."""
 
 import inspect
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import radians
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from trimtab.augment.colors import COLOR_CHANGES, grey, shift_hue
 from trimtab.augment.draw_first import DrawFirst
@@ -93,7 +96,7 @@ class ColorAffineFlip(DrawFirst["AffineDraw"]):
 
     def apply_each(self, images: Sequence[Tensor], draws: Sequence["AffineDraw"]) -> list[Tensor]:
         """What ``apply`` makes of each batch, in few calls for all of them."""
-        if type(self) is not ColorAffineFlip:
+        if type(self) is not ColorAffineFlip or any(draw.stands_still for draw in draws):
             return super().apply_each(images, draws)
         sizes = [len(batch) for batch in images]
         altered = torch.cat(list(images)).float().clamp(0, 1)
@@ -112,6 +115,8 @@ class ColorAffineFlip(DrawFirst["AffineDraw"]):
 
     def _warped(self, images: Tensor, draw: "AffineDraw") -> Tensor:
         """Rotated, shifted, scaled and flipped in one sampling."""
+        if draw.stands_still:
+            return images
         return warp(images, draw.angle, draw.scale, draw.shift, draw.mirror)
 
 
@@ -136,6 +141,11 @@ class AffineDraw:
     blur: float | None = None
     noise: Tensor | None = None
 
+    @property
+    def stands_still(self) -> bool:
+        """Whether pixels stay where they are."""
+        return (self.angle, self.scale, self.shift, self.mirror) == (0.0, 1.0, (0.0, 0.0), 1.0)
+
 
 def _colored(images: Tensor, draw: AffineDraw) -> Tensor:
     known = COLORS if images.shape[1] == 3 else COLORS_OF_GREY
@@ -149,21 +159,26 @@ def _colored_each(
     images: Tensor, colors: Sequence[tuple[str, float]], sizes: Sequence[int]
 ) -> Tensor:
     """Each batch's images after a change of colour of its own."""
-    parts = list(images.split(list(sizes)))
+    altered = torch.empty_like(images)
+    starts = [0, *accumulate(sizes)]
+    left = set(range(len(colors)))
     for name in COLORS if images.shape[1] == 3 else COLORS_OF_GREY:
         chosen = [place for place, (other, _) in enumerate(colors) if other == name]
+        left.difference_update(chosen)
         if name == "gamma":  # powers are not the same to the bit wherever in a tensor they are
             for place in chosen:
-                parts[place] = COLOR_CHANGES[name](parts[place], colors[place][1])
+                own = slice(starts[place], starts[place + 1])
+                altered[own] = COLOR_CHANGES[name](images[own], colors[place][1])
         elif chosen:
-            many = [sizes[place] for place in chosen]
-            amounts = images.new_tensor([colors[place][1] for place in chosen])
-            amounts = amounts.repeat_interleave(torch.tensor(many, device=images.device))
-            joined = torch.cat([parts[place] for place in chosen])
-            changed = COLOR_CHANGES[name](joined, amounts.view(-1, 1, 1, 1))
-            for place, part in zip(chosen, changed.split(many), strict=True):
-                parts[place] = part
-    return torch.cat(parts)
+            rows = [row for place in chosen for row in range(starts[place], starts[place + 1])]
+            each = [colors[place][1] for place in chosen for _ in range(sizes[place])]
+            picked = torch.tensor(rows, device=images.device)
+            amounts = images.new_tensor(each).view(-1, 1, 1, 1)
+            altered[picked] = COLOR_CHANGES[name](images[picked], amounts)
+    for place in left:  # a change of colour that images of this kind do not have
+        own = slice(starts[place], starts[place + 1])
+        altered[own] = images[own]
+    return altered
 
 
 @dataclass(frozen=True)
@@ -194,8 +209,11 @@ class ColorAffineBlurNoise(ColorAffineFlip):
         if draw.blur is None or draw.noise is None:
             raise ValueError("this augmentation needs a draw of its own, with blur and noise")
         # the blur takes its margin from the warped surroundings, so it eats no edge
-        place = (draw.angle, draw.scale, draw.shift, draw.mirror)
-        warped = warp(images, *place, "border", BLUR_RADIUS)
+        if draw.stands_still:
+            warped = pad(images, [BLUR_RADIUS] * 4, mode="replicate")
+        else:
+            place = (draw.angle, draw.scale, draw.shift, draw.mirror)
+            warped = warp(images, *place, "border", BLUR_RADIUS)
         blurred = blur(warped, draw.blur, BLUR_RADIUS)
         return blurred + self.noise * draw.noise.to(blurred)
 
@@ -232,7 +250,8 @@ def mirrored(images: Tensor) -> Tensor:
 
 def _single(number: float) -> float:
     """The nearest number of single precision, which images are altered in."""
-    return float(torch.tensor(number, dtype=torch.float32))
+    (single,) = struct.unpack("f", struct.pack("f", number))
+    return float(single)
 
 
 def uniform(between: Range, generator: torch.Generator) -> float:

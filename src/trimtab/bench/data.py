@@ -11,8 +11,11 @@ from trimtab.core.spec import single_term
 from trimtab.streams.data import DATASETS, LabelledImages
 
 FOLDERS = {
+    "acdc": "acdc",
+    "camvid": "camvid",
     "cifar10_c": "CIFAR-10-C",
     "cifar100_c": "CIFAR-100-C",
+    "cityscapes": "cityscapes",
     "imagenet": "imagenet/val",
     "imagenet_c": "ImageNet-C",
     "imagenet_d109": "imagenet-d",
@@ -22,7 +25,7 @@ FOLDERS = {
 """Where published datasets are looked for, under ``data_folder()``."""
 
 
-SOURCE_PARTS = {"cifar10": "train", "fashion_mnist": "source"}
+SOURCE_PARTS = {"cifar10": "train", "fashion_mnist": "source", "fashion_scenes": "source"}
 """Parts of datasets that can serve as source data."""
 
 

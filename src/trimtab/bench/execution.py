@@ -8,6 +8,7 @@ from rich.console import Console
 
 from trimtab.bench import executors, suite
 from trimtab.bench.display import follow
+from trimtab.bench.examples import keep_examples
 from trimtab.bench.names import counted, short_labels
 from trimtab.bench.plan import longest_first, planned
 from trimtab.bench.result import RunResult
@@ -96,6 +97,7 @@ def run_specs(
         short_labels(specs),
     )
     _tell(came, console)
+    keep_examples(store, specs)
     found = (results.get(spec) for spec in specs)
     return [result for result in found if result is not None]
 

@@ -28,8 +28,8 @@ def check(name: str, backbone: Backbone, data: str, clean: LabelledImages) -> fl
     stream = Single(domain="clean", images_per_domain=min(MOST_IMAGES, len(clean))).stream(
         clean, batch_size=250
     )
-    right = sum(int((backbone(b.inputs).logits.argmax(1) == b.labels).sum()) for b in stream)
-    accuracy = 100 * right / stream.num_images
+    right = [backbone(b.inputs).logits.argmax(1) == b.labels for b in stream]  # or their pixels
+    accuracy = 100 * float(torch.cat(right).double().mean())
     share = entry.clean_accuracy / 100
     slack = max(2.0, 400 * (share * (1 - share) / stream.num_images) ** 0.5)
     if abs(accuracy - entry.clean_accuracy) > slack:

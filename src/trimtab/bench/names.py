@@ -12,6 +12,7 @@ from trimtab.core.spec import terms
 
 TITLES = {
     "adacontrast": "AdaContrast",
+    "asr": "ASR",
     "bn1": "BN-1",
     "bn_alpha": "BN-alpha",
     "bn_ema": "BN-EMA",
@@ -21,10 +22,13 @@ TITLES = {
     "deyo": "DeYO",
     "eata": "EATA",
     "eta": "ETA",
+    "foa": "FOA",
     "lame": "LAME",
     "memo": "MEMO",
     "neo": "NEO",
     "rdumb": "RDumb",
+    "reservoir": "ReservoirTTA",
+    "rmemsafe": "RMemSafe",
     "rmt": "RMT",
     "roid": "ROID",
     "rotta": "RoTTA",
@@ -32,9 +36,11 @@ TITLES = {
     "santa": "SANTA",
     "sar": "SAR",
     "source": "Source",
+    "spa": "SPA",
     "t3a": "T3A",
     "tent": "TENT",
     "trimtab": "Trimtab",
+    "zerosiam": "ZeroSiam",
 }
 """Methods as their papers write them: the titles of their cards, which only torch could read."""
 

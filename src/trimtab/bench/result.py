@@ -17,6 +17,13 @@ class CurvePoint(NamedTuple):
     tvd: float
 
 
+class DomainStart(NamedTuple):
+    """How many samples came before a domain began, and the domain's name."""
+
+    sample: int
+    domain: str
+
+
 class ConfidenceBin(NamedTuple):
     """Samples of like confidence: how many, their mean confidence, and the share that was right."""
 
@@ -51,6 +58,11 @@ class Scores:
             source's length.
         predicted_along: For each stretch of the curve, how often each class was predicted; of
             more than 100 classes, neighbours are counted together. Empty in older results.
+        domain_starts: Where each domain begins; empty where domains change more than 60 times,
+            as they do in mixed streams, and in older results.
+        miou: Segmentation: mean intersection over union of the classes, over all pixels of the
+            stream. Then all shares above are of pixels, and ``samples`` are images.
+        mious: The same by domain.
     """
 
     samples: int
@@ -70,6 +82,9 @@ class Scores:
     collapsed: bool
     parameter_distance: float
     predicted_along: list[list[int]] = field(default_factory=list)
+    domain_starts: list[DomainStart] = field(default_factory=list)
+    miou: float | None = None
+    mious: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -133,6 +148,7 @@ class RunResult:
             curves = {
                 "curve": [CurvePoint(*point) for point in scores["curve"]],
                 "reliability": [ConfidenceBin(*entry) for entry in scores["reliability"]],
+                "domain_starts": [DomainStart(*s) for s in scores.get("domain_starts", [])],
             }
             values["scores"] = Scores(**scores | curves)
         if values["cost"] is not None:

@@ -3,8 +3,9 @@
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -12,10 +13,13 @@ from torch import Tensor
 import trimtab
 from trimtab import models, streams
 from trimtab.bench import gate
+from trimtab.bench.clock import timed
 from trimtab.bench.data import open_data, open_source_data
 from trimtab.bench.machine import forget_peak_memory, machine, peak_megabytes
+from trimtab.bench.pixel_scoring import PixelScorer
 from trimtab.bench.result import Cost, RunResult, Scores
 from trimtab.bench.scoring import Scorer
+from trimtab.bench.source_passes import SourcePasses, keep, source_passes
 from trimtab.bench.spec import RunSpec
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
@@ -27,7 +31,6 @@ from trimtab.streams.stream import Stream
 SOURCE_IMAGES = 2000
 """Most images that a method which asks for source data gets."""
 
-Network = TypeVar("Network")
 Progress = Callable[[int, int], None]
 
 
@@ -60,49 +63,43 @@ def _measure(spec: RunSpec, progress: Progress) -> tuple[Scores, Cost]:
     )
     adapter = _adapter(spec, backbone)
     forget_peak_memory()
-    return _follow(stream, adapter, progress)
+    shown = replace(spec, method="source", options={}, window=None).canonical()
+    passes = source_passes(shown, backbone)
+    found = _follow(stream, adapter, passes, progress)
+    keep(shown, passes)
+    return found
 
 
-def _follow(stream: Stream, adapter: Adapter, progress: Progress) -> tuple[Scores, Cost]:
-    scorer: Scorer | None = None
+def _follow(
+    stream: Stream, adapter: Adapter, passes: SourcePasses, progress: Progress
+) -> tuple[Scores, Cost]:
+    scorer: Scorer | PixelScorer | None = None
     seconds: list[float] = []
-    plain_seconds: list[float] = []
+    plain_seconds: list[float | None] = []
     for batch in stream:
         if batch.reset:
             adapter.reset()
-        source_logits, plain = _timed(_plain, adapter.backbone, batch.inputs)
-        logits, own = _timed(_adapted, adapter, batch.inputs)
+        source_logits, plain = passes(batch.inputs)
+        logits, own = timed(_adapted, adapter, batch.inputs)
         plain_seconds.append(plain)
         seconds.append(own)
-        scorer = scorer or Scorer(logits.shape[1], stream.domain_names)
+        if scorer is None:
+            kind = PixelScorer if adapter.backbone.task.is_dense else Scorer
+            scorer = kind(logits.shape[1], stream.domain_names)
         scorer.update(logits, batch.labels, batch.domain, source_logits)
         progress(len(seconds), len(stream))
     assert scorer is not None  # a stream holds at least one batch
     return scorer.scores(_distance(adapter)), _cost(adapter, seconds, plain_seconds)
 
 
-@torch.no_grad()
-def _plain(backbone: Backbone, inputs: Tensor) -> Tensor:
-    return backbone(inputs).logits
-
-
 def _adapted(adapter: Adapter, inputs: Tensor) -> Tensor:
     return adapter(inputs)
 
 
-def _timed(
-    work: Callable[[Network, Tensor], Tensor], network: Network, inputs: Tensor
-) -> tuple[Tensor, float]:
-    clock = time.perf_counter()
-    result = work(network, inputs)
-    if result.is_cuda:
-        torch.cuda.synchronize()
-    return result, time.perf_counter() - clock
-
-
-def _cost(adapter: Adapter, seconds: list[float], plain_seconds: list[float]) -> Cost:
+def _cost(adapter: Adapter, seconds: list[float], plain_seconds: list[float | None]) -> Cost:
     counters = adapter.counters
-    ratios = [own / plain for own, plain in zip(seconds, plain_seconds, strict=True)]
+    pairs = zip(seconds, plain_seconds, strict=True)
+    ratios = [own / plain for own, plain in pairs if plain is not None]
     return Cost(
         forwards=counters.forward_samples / counters.samples,
         backwards=counters.backward_samples / counters.samples,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from trimtab.bench.result import ConfidenceBin, CurvePoint, Scores
+from trimtab.bench.result import ConfidenceBin, CurvePoint, DomainStart, Scores
 
 CONFIDENCE_BINS = 15
 CURVE_POINTS = 60
@@ -56,7 +56,8 @@ class Scorer:
         labels, predicted = torch.cat(self._labels), torch.cat(self._predicted)
         right = predicted == labels
         source_right = torch.cat(self._source) == labels
-        errors = self._errors(right, torch.cat(self._domain))
+        domain = torch.cat(self._domain)
+        errors = self._errors(right, domain)
         reliability = self._reliability(right, torch.cat(self._confidence))
         return Scores(
             samples=len(labels),
@@ -75,7 +76,8 @@ class Scorer:
             source_error=_share(~source_right),
             collapsed=self._collapsed(labels, predicted),
             parameter_distance=parameter_distance,
-            predicted_along=[self._grouped(predicted[part]) for part in _stretches(len(labels))],
+            predicted_along=[self._grouped(predicted[part]) for part in stretches(len(labels))],
+            domain_starts=domain_starts(domain, self.domain_names),
         )
 
     def _histogram(self, classes: Tensor) -> Tensor:
@@ -87,7 +89,7 @@ class Scorer:
 
     def _curve(self, labels: Tensor, predicted: Tensor) -> list[CurvePoint]:
         points = []
-        for part in _stretches(len(labels)):
+        for part in stretches(len(labels)):
             truth, guess = labels[part], predicted[part]
             distance = total_variation(self._histogram(guess), self._histogram(truth))
             points.append(CurvePoint(part.stop, _share(truth != guess), distance))
@@ -115,7 +117,19 @@ class Scorer:
         return total_variation(guess, truth) > COLLAPSE_DISTANCE
 
 
-def _stretches(samples: int) -> list[slice]:
+def domain_starts(domain: Tensor, names: Sequence[str]) -> list[DomainStart]:
+    """Where another domain begins; nothing where that happens too often to be drawn.
+
+    Args:
+        domain: The number of each sample's domain, a place in ``names``.
+    """
+    starts = [0, *(1 + (domain[1:] != domain[:-1]).nonzero()[:, 0]).tolist()]
+    if len(starts) > CURVE_POINTS:
+        return []
+    return [DomainStart(place, names[int(domain[place])]) for place in starts]
+
+
+def stretches(samples: int) -> list[slice]:
     """Up to 60 equal parts of the stream."""
     count = min(CURVE_POINTS, samples)
     stops = [round(samples * (i + 1) / count) for i in range(count)]

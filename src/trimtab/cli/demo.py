@@ -27,6 +27,7 @@ def run(args: argparse.Namespace) -> int:
 def show(store: Path, terminal: "Console") -> None:
     """The tables of a store, and where its page is."""
     from trimtab.bench import RunStore
+    from trimtab.bench.example_files import ExampleFiles
     from trimtab.core.files import write_whole
     from trimtab.report.formats.to_terminal import to_terminal
     from trimtab.report.page import page
@@ -39,5 +40,6 @@ def show(store: Path, terminal: "Console") -> None:
         for part in to_terminal(table, terminal.width, bold=terminal.is_terminal):
             terminal.print(part)
     path = store / "report.html"
-    write_whole(path, page(results, store.resolve().name).encode())
+    images = ExampleFiles(store).read()
+    write_whole(path, page(results, store.resolve().name, images=images).encode())
     terminal.print("Plots, calibration and costs, in a browser:", path.resolve(), soft_wrap=True)

@@ -19,9 +19,11 @@ from trimtab.version import __version__
 
 COMMANDS: dict[str, str] = {
     "bench": "Run a suite: resumable, in processes or on a Ray cluster.",
+    "compare": "Which method looks best on your own unlabelled images.",
     "corrupt": "Write corrupted copies of a folder of images or of an array file.",
     "data": "Make a dataset available from what you have.",
     "demo": "Compare seven methods in four settings on images that come along.",
+    "leaderboard": "Rank the submissions of several people, and refuse what does not compare.",
     "list": "Show the names of everything that has one.",
     "models": "Show the table of networks, or check one.",
     "predict": "Predict your images into a table, adapting on the way; resumable.",

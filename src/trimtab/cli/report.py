@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from trimtab.bench.example_files import Examples
     from trimtab.bench.result import RunResult
     from trimtab.report.comparison import Comparison
 
@@ -15,7 +16,7 @@ FORMATS = tuple(SUFFIXES.values())
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``trimtab report``."""
-    parser.add_argument("store", type=Path, help="folder that trimtab bench wrote")
+    parser.add_argument("store", type=Path, help="folder or submission that trimtab bench wrote")
     parser.add_argument(
         "--out",
         type=Path,
@@ -26,6 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=FORMATS,
         help="html unless the name of the file says otherwise (.md .csv .tex .json)",
+    )
+    parser.add_argument(
+        "--images",
+        action="store_true",
+        help="make example images of each domain anew: needs torch and the data at hand "
+        "(trimtab bench keeps some in its store)",
     )
     parser.add_argument(
         "--average",
@@ -60,9 +67,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _results(folder: Path) -> "list[RunResult]":
-    from trimtab.bench.store import RunStore
+    from trimtab.bench.submission import read_results
 
-    results = list(RunStore(folder)) if folder.is_dir() else []
+    results = read_results(folder)
     if not results:
         raise ValueError(f"expected results in {folder / 'runs'}, found none; see trimtab bench")
     return results
@@ -97,8 +104,19 @@ def _text(
     if kind == "html":
         against = "" if args.against is None else _name(args.against)
         title = args.title or _name(args.store)
-        return page.page(results, title, average, comparison, against)
+        return page.page(results, title, average, comparison, against, _images(args, results))
     return formats.write(kind, tables(results), average, comparison)
+
+
+def _images(args: argparse.Namespace, results: "list[RunResult]") -> "Examples":
+    """Examples of the domains: those in the store, or newly made ones if that is asked for."""
+    from trimtab.bench.example_files import ExampleFiles
+
+    if not args.images:
+        return ExampleFiles(args.store).read()
+    from trimtab.bench.examples import examples
+
+    return examples(result.spec for result in results)
 
 
 def _write(args: argparse.Namespace, text: str) -> None:
@@ -106,7 +124,8 @@ def _write(args: argparse.Namespace, text: str) -> None:
 
     path = args.out
     if path is None and _format(args) == "html":
-        path = args.store / "report.html"
+        folder = args.store.parent if args.store.is_file() else args.store
+        path = folder / "report.html"
     if path is None:
         sys.stdout.write(text)
         return
@@ -134,4 +153,5 @@ def _verdict(comparison: "Comparison", allowed: float | None) -> int:
 
 
 def _name(folder: Path) -> str:
-    return folder.resolve().name
+    place = folder.resolve()
+    return place.stem if place.is_file() else place.name

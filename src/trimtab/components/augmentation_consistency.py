@@ -1,11 +1,13 @@
 """Consistency regularisation: agree with an augmented view (ROID, arXiv:2306.00650)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from trimtab.augment import Augment, ColorAffineFlip, augmented
+from trimtab.augment.still import still
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Objective, Step
 from trimtab.functional import symmetric_cross_entropy
@@ -23,6 +25,13 @@ class AugmentationConsistency(Objective):
     """
 
     augment: Augment = field(default_factory=ColorAffineFlip)
+    rowwise: ClassVar[bool] = True
+
+    dense = True
+
+    def for_dense(self) -> "AugmentationConsistency":
+        """With colours alone: a pixel is compared with the same pixel of the view."""
+        return replace(self, augment=still(self.augment))
 
     def views(self, inputs: Tensor, generator: torch.Generator) -> Tensor:
         return augmented(self.augment, inputs, generator)
@@ -32,4 +41,5 @@ class AugmentationConsistency(Objective):
         return self.augment
 
     def loss(self, step: Step, memory: Tensors) -> Tensor:
-        return symmetric_cross_entropy(step.forward_view(self.name).logits, step.logits)
+        view = step.forward_view(self.name).logits
+        return symmetric_cross_entropy(step.task.learned_from(view), step.logits)

@@ -29,6 +29,8 @@ class CappedUpdates(ParameterRule):
 
     longest: float = 2.0
 
+    dense = True
+
     def __post_init__(self) -> None:
         check_positive(self, "longest")
 

@@ -9,7 +9,7 @@ from torch.nn.functional import cosine_similarity
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Start, Step, Weighting
 from trimtab.core.ranges import check_positive, check_shares
-from trimtab.functional import entropy
+from trimtab.functional import along_classes, class_means, entropy
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class CertaintyDiversity(Weighting):
     temperature: float = 1 / 3
     momentum: float = 0.9
 
+    dense = True
+
     def __post_init__(self) -> None:
         check_positive(self, "temperature")
         check_shares(self, "momentum")
@@ -40,9 +42,11 @@ class CertaintyDiversity(Weighting):
     def weights(self, step: Step, memory: Tensors) -> Tensor:
         probs = step.logits.softmax(1)
         mean = memory["mean_probs"].to(probs.dtype)
-        diversity = scaled_to_unit(1 - cosine_similarity(mean[None], probs))
-        certainty = scaled_to_unit(-entropy(step.logits))
-        memory["mean_probs"].lerp_(probs.mean(0).to(memory["mean_probs"]), 1 - self.momentum)
+        diversity = certainty = None
+        if probs.numel() > probs.shape[1]:  # a sample or pixel alone has nothing to differ from
+            diversity = scaled_to_unit(1 - cosine_similarity(along_classes(mean, probs), probs))
+            certainty = scaled_to_unit(-entropy(step.logits))
+        memory["mean_probs"].lerp_(class_means(probs).to(memory["mean_probs"]), 1 - self.momentum)
         scores = [score for score in (diversity, certainty) if score is not None]
         if not scores:
             return torch.ones_like(probs[:, 0])

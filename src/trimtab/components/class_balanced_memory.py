@@ -43,6 +43,8 @@ class ClassBalancedMemory(Recall, Weighting):
     timeliness_weight: float = 1.0
     uncertainty_weight: float = 1.0
 
+    not_dense = "stores samples by their class, and an image has many"
+
     def __post_init__(self) -> None:
         check_counts(self, "size", unit="sample")
         check_counts(self, "samples_per_update")

@@ -34,6 +34,9 @@ class FisherPenalty(Penalty):
     weight: float | None = None
     samples: int = 2000
 
+    pulls_to_source = True
+    dense = True
+
     def __post_init__(self) -> None:
         if self.source_data is None:
             raise ValueError(

@@ -33,6 +33,8 @@ class KalmanEnsembling(ParameterRule):
     noise: float = 0.005
     min_momentum: float = 0.89
 
+    dense = True
+
     def __post_init__(self) -> None:
         check_shares(self, "momentum", "source_momentum", "noise", "min_momentum")
 

@@ -38,6 +38,8 @@ class Laplacian(OutputRule):
     neighbors: int = 5
     symmetric: bool = False
 
+    not_dense = "compares every prediction with every other, a table of pixels by pixels"
+
     def __post_init__(self) -> None:
         if self.affinity not in _AFFINITIES:
             raise ValueError(f"affinity must be 'rbf', 'knn' or 'linear', got {self.affinity!r}")

@@ -17,6 +17,8 @@ class MarginalEntropy(Objective):
     of different classes agree as well.
     """
 
+    not_dense = "averages predictions over views that move pixels, as if a sample had one class"
+
     def loss(self, step: Step, memory: Tensors) -> Tensor:
         """The entropy of the mean over all rows, the same for each."""
         log_mean = step.logits.log_softmax(1).logsumexp(0) - log(len(step.logits))

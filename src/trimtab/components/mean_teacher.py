@@ -1,12 +1,13 @@
 """Mean teacher: learn from a moving average of the weights (CoTTA, RoTTA, RMT)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
 from trimtab.augment import Augment, ColorAffineBlurNoise, augmented
+from trimtab.augment.still import still
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Objective, OutputRule, ParameterRule, Start, Step
 from trimtab.core.ranges import check_not_negative, check_shares
@@ -53,6 +54,13 @@ class MeanTeacher(Objective, ParameterRule, OutputRule):
         if self.returns not in ("teacher", "sum"):
             raise ValueError(f"returns must be 'teacher' or 'sum', got {self.returns!r}")
 
+    dense = True
+
+    def for_dense(self) -> "MeanTeacher":
+        """With views that leave pixels where they are; every second one of the teacher is mirrored,
+        and its logits are mirrored back."""
+        return replace(self, augment=still(self.shared_view))
+
     def new_memory(self, start: Start) -> Tensors:
         """The teacher's parameters, by their full name."""
         return {name: full_copy(value) for name, value in start.source.items()}
@@ -68,10 +76,13 @@ class MeanTeacher(Objective, ParameterRule, OutputRule):
         """The teacher's logits."""
         if not self.views_of_teacher or self._is_sure(step):
             return {"logits": step.forward(step.inputs, memory).logits}
-        total = torch.zeros_like(step.logits)
-        for _ in range(self.views_of_teacher):
+        total: Tensor | None = None
+        for number in range(self.views_of_teacher):
             view = augmented(self.shared_view, step.inputs, step.generator)
-            total += step.forward(view, memory).logits
+            logits = _forward(step, view, memory, mirrored=step.task.is_dense and number % 2 == 1)
+            total = torch.zeros_like(logits) if total is None else total
+            total += logits
+        assert total is not None  # there is a view at least
         return {"logits": total / self.views_of_teacher}
 
     def _is_sure(self, step: Step) -> bool:
@@ -82,14 +93,15 @@ class MeanTeacher(Objective, ParameterRule, OutputRule):
         return bool(confidence >= (default if self.min_confidence is None else self.min_confidence))
 
     def loss(self, step: Step, memory: Tensors) -> Tensor:
-        teacher = step.targets[self.name]["logits"]
+        seen = step.task.learned_from
+        teacher = seen(step.targets[self.name]["logits"])
         symmetric = self.symmetric
         if symmetric is None:
             symmetric = not is_small(tuple(step.inputs.shape[1:]))
         distance = symmetric_cross_entropy if symmetric else cross_entropy
         if not self.augmented_student:
             return distance(teacher, step.logits)
-        view = step.forward_view(self.name).logits
+        view = seen(step.forward_view(self.name).logits)
         return 0.5 * (distance(teacher, step.logits) + distance(teacher, view))
 
     def after_update(self, params: Tensors, source: Tensors, memory: Tensors) -> None:
@@ -98,3 +110,10 @@ class MeanTeacher(Objective, ParameterRule, OutputRule):
     def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
         teacher = step.targets[self.name]["logits"]
         return logits + teacher if self.returns == "sum" else teacher
+
+
+def _forward(step: Step, inputs: Tensor, params: Tensors, *, mirrored: bool) -> Tensor:
+    """Logits under these parameters; of mirrored images, mirrored back."""
+    if not mirrored:
+        return step.forward(inputs, params).logits
+    return step.forward(inputs.flip(-1), params).logits.flip(-1)

@@ -16,6 +16,8 @@ class MedianNorm(NormRule):
     as they are fewer than half.
     """
 
+    dense = True
+
     def norm(self, policy: NormPolicy, samples: int, memory: Tensors) -> NormPolicy:
         if not policy.couples_samples:
             return policy

@@ -11,7 +11,7 @@ from torch.nn.functional import cosine_similarity
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Step, Weighting
 from trimtab.core.ranges import check_positive, check_shares
-from trimtab.functional import averaged_over_kept, entropy
+from trimtab.functional import along_classes, averaged_over_kept, class_means_over, entropy
 from trimtab.image_size import is_small
 
 SMALL_IMAGE_SIMILARITY, LARGE_IMAGE_SIMILARITY = 0.4, 0.05
@@ -36,6 +36,7 @@ class NovelSamples(Weighting):
     max_similarity: float | None = None
     momentum: float = 0.9
 
+    dense = True
     later_memory = MappingProxyType({"mean_probs": ("classes",)})
 
     def __post_init__(self) -> None:
@@ -47,10 +48,10 @@ class NovelSamples(Weighting):
         limit = self.max_entropy * math.log(probs.shape[1])
         kept = uncertainty < limit
         if "mean_probs" in memory:
-            similarity = cosine_similarity(memory["mean_probs"][None], probs).abs()
+            similarity = cosine_similarity(along_classes(memory["mean_probs"], probs), probs).abs()
             kept = kept & (similarity < self._max_similarity(step))
         if bool(kept.any()):
-            self._remember(probs[kept].mean(0), memory)
+            self._remember(class_means_over(probs, kept), memory)
         return averaged_over_kept(torch.exp(limit - uncertainty) * kept)
 
     def _max_similarity(self, step: Step) -> float:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -21,13 +22,16 @@ class OpinionEntropy(Objective):
     gradient, so that certainty cannot be had by longer logits.
     """
 
+    rowwise: ClassVar[bool] = True
+    dense = True
+
     def loss(self, step: Step, memory: Tensors) -> Tensor:
         return entropy(opinion(with_fixed_length(step.logits)))
 
 
 def opinion(logits: Tensor) -> Tensor:
-    """Logits of beliefs in the classes and, last, of the uncertainty, (batch, classes + 1)."""
-    undecided = logits.new_full((len(logits), 1), math.log(logits.shape[1]))
+    """Logits of beliefs in the classes and, last, of the uncertainty: one class more."""
+    undecided = torch.full_like(logits[:, :1], math.log(logits.shape[1]))
     return torch.cat([logits, undecided], 1)
 
 

@@ -19,6 +19,8 @@ class PeriodicReset(ResetRule):
 
     every: int = 1000
 
+    dense = True
+
     def __post_init__(self) -> None:
         check_counts(self, "every", unit="batch")
 

@@ -8,6 +8,7 @@ from torch import Tensor
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import OutputRule, Step
 from trimtab.core.ranges import check_not_negative, check_positive
+from trimtab.functional import along_classes, class_means
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class PriorCorrection(OutputRule):
     iterations: int = 0
     strength: float = 1.0
 
+    dense = True
+
     def __post_init__(self) -> None:
         if self.form not in ("logits", "posterior"):
             raise ValueError(f"form must be 'logits' or 'posterior', got {self.form!r}")
@@ -45,22 +48,24 @@ class PriorCorrection(OutputRule):
     def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
         # Recent predictions are those before any output rule; the rows of this step are last.
         if self.form == "logits":
-            return logits * smoothed_prior(step.recent.logits.softmax(1))
+            prior = smoothed_prior(step.recent.logits.softmax(1))
+            return logits * along_classes(prior, logits)
         window = (step.recent.logits / self.temperature).log_softmax(1)
-        log_prior = smoothed_prior(window.exp()).log()
+        log_prior = along_classes(smoothed_prior(window.exp()).log(), logits)
         for _ in range(self.iterations):
             corrected = (window + self.strength * log_prior).softmax(1)
-            log_prior = smoothed_prior(corrected).log()
+            log_prior = along_classes(smoothed_prior(corrected).log(), logits)
         posterior = (logits / self.temperature).log_softmax(1)
         return (posterior + self.strength * log_prior).log_softmax(1)
 
 
 def smoothed_prior(probs: Tensor) -> Tensor:
-    """Mean of the rows, mixed with a uniform prior: ROID's adaptive smoothing, eq. 6.
+    """Mean of the rows or pixels, mixed with a uniform prior: ROID's adaptive smoothing, eq. 6.
 
-    The fewer samples or classes, and the flatter the mean, the more of the uniform prior.
+    The fewer of them, or of classes, and the flatter the mean, the more of the uniform prior.
     """
-    samples, classes = probs.shape
-    prior = probs.mean(0)
+    classes = probs.shape[1]
+    samples = probs.numel() // classes
+    prior = class_means(probs)
     smoothing = max(1 / samples, 1 / classes) / prior.max()
     return (prior + smoothing) / (1 + smoothing * classes)

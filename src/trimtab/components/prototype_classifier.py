@@ -33,6 +33,8 @@ class PrototypeClassifier(OutputRule):
 
     filter_k: int = 20
 
+    not_dense = "replaces the linear classifier of features, and pixels have none"
+
     def __post_init__(self) -> None:
         check_counts(self, "filter_k")
 

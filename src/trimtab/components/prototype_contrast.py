@@ -37,6 +37,8 @@ class PrototypeContrast(Objective):
     max_source_samples: int = 100_000
     augment: Augment | None = None
 
+    not_dense = "compares features with one prototype per class, and pixels have no features"
+
     def __post_init__(self) -> None:
         check_positive(self, "temperature")
 

@@ -47,6 +47,8 @@ class PseudoLabelContrast(Objective, ParameterRule):
 
     varying_memory = frozenset({"waiting_keys"})
 
+    not_dense = "keeps features and a label of each sample, and an image has a label for each pixel"
+
     def __post_init__(self) -> None:
         check_shares(self, "momentum")
         check_positive(self, "temperature")

@@ -28,6 +28,8 @@ class Recovery(ParameterRule):
 
     later_memory = MappingProxyType({"mean_loss": ()})
 
+    dense = True
+
     def __post_init__(self) -> None:
         check_shares(self, "momentum")
 

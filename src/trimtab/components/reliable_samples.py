@@ -22,11 +22,13 @@ class ReliableSamples(Weighting):
 
     max_entropy: float = 0.4
 
+    dense = True
+
     def __post_init__(self) -> None:
         check_positive(self, "max_entropy")
 
     def keeps(self, logits: Tensor) -> Tensor:
-        """Which rows are certain enough, booleans of shape (batch,)."""
+        """Which rows are certain enough, booleans of shape (batch,), or which pixels are."""
         return entropy(logits) < self.max_entropy * math.log(logits.shape[1])
 
     def weights(self, step: Step, memory: Tensors) -> Tensor:

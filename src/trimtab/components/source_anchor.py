@@ -1,11 +1,13 @@
 """Self-distillation from the source model (SANTA, Chakrabarty et al., TMLR 2023)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from trimtab.augment import Augment, ColorAffineBlurNoise, augmented
+from trimtab.augment.still import still
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Objective, Step
 from trimtab.functional import cross_entropy
@@ -22,6 +24,13 @@ class SourceAnchor(Objective):
     """
 
     augment: Augment | None = None
+    rowwise: ClassVar[bool] = True
+
+    dense = True
+
+    def for_dense(self) -> "SourceAnchor":
+        """With views that leave pixels where they are."""
+        return replace(self, augment=still(self.shared_view))
 
     @property
     def shared_view(self) -> Augment:
@@ -35,6 +44,7 @@ class SourceAnchor(Objective):
         return {"logits": step.forward(step.inputs, {}).logits}
 
     def loss(self, step: Step, memory: Tensors) -> Tensor:
-        anchor = step.targets[self.name]["logits"]
-        view = step.forward_view(self.name).logits
+        seen = step.task.learned_from
+        anchor = seen(step.targets[self.name]["logits"])
+        view = seen(step.forward_view(self.name).logits)
         return 0.5 * (cross_entropy(step.logits, anchor) + cross_entropy(view, anchor))

@@ -25,6 +25,8 @@ class SourceReplay(Objective):
     source_data: SourceData = field(compare=False)
     bookmarks: Bookmarks = field(init=False, repr=False, compare=False)
 
+    not_dense = "replays source samples that have one label each"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "bookmarks", Bookmarks(self.source_data))
 

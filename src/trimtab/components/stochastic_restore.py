@@ -21,6 +21,9 @@ class StochasticRestore(ParameterRule):
 
     probability: float | None = None
 
+    pulls_to_source = True
+    dense = True
+
     def __post_init__(self) -> None:
         check_shares(self, "probability")
 

@@ -37,6 +37,10 @@ class StructureDependence(Weighting):
     min_drop: float = 0.2
     destroy: Destruction = field(default_factory=PatchShuffle)
 
+    not_dense = (
+        "asks whether a class survives when a sample's shapes are destroyed, which moves pixels"
+    )
+
     def __post_init__(self) -> None:
         check_positive(self, "max_entropy")
         if not -1 <= self.min_drop <= 1:

@@ -46,6 +46,8 @@ class ViewTemperature(OutputRule):
     every: int = 16
     memory: int = 192
 
+    not_dense = "compares views that move pixels"
+
     def __post_init__(self) -> None:
         for name in ("every", "memory"):
             if not getattr(self, name) >= 1:

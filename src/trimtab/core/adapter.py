@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from trimtab.core import captured, saved
+from trimtab.core import captured, memory_limit, saved
 from trimtab.core import inputs as input_rules
 from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Backbone, Tensors
@@ -19,11 +19,10 @@ from trimtab.core.beginning import Beginnings, sample_of
 from trimtab.core.face import Face
 from trimtab.core.guard import Guard, chosen
 from trimtab.core.observed import Observed
-from trimtab.core.pace import Pace
+from trimtab.core.pace import Budget, Pace
 from trimtab.core.party import Batch, Party
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.plausible import merged
-from trimtab.core.ranges import check_whole
 from trimtab.core.state import StreamState
 from trimtab.core.structured import Given
 from trimtab.core.watch import Watch
@@ -50,7 +49,8 @@ class Adapter(Observed, Face):
         adapt_every: Batches (or windows) from one update to the next; those between
             are predicted without gradients, and corrected all the same.
         budget: Most passes per sample on average, in multiples of a plain forward: learn on as
-            many batches as it allows. A pass backward counts as two forward.
+            many batches as it allows. A pass backward counts as two forward. ``"auto"`` learns
+            where inputs are new, and ever more rarely while updates change little.
         passes: Who makes the passes through the network; by default this stream alone.
         party: Which processes take each call together; by default this one alone.
         guard: Whether adapted predictions are compared with the source model's now and then, and
@@ -64,17 +64,17 @@ class Adapter(Observed, Face):
         *,
         seed: int = 0,
         window: int | None = None,
-        micro_batch: int | None = None,
+        micro_batch: int | memory_limit.MemoryLimit | None = None,
         adapt_every: int = 1,
-        budget: float | None = None,
+        budget: Budget = None,
         passes: Passes | None = None,
         party: Party | None = None,
         guard: bool | Guard | None = None,
     ) -> None:
-        check_whole("micro_batch", micro_batch, "sample")
+        memory_limit.check(micro_batch)
         super().__init__()
         self.backbone = backbone
-        self.method = method
+        self.method = method = method.suited_to(backbone.task)
         self.micro_batch = micro_batch
         self.passes = passes or Alone(backbone)
         self.party = party or Party()

@@ -6,7 +6,8 @@ started from is still there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,11 +18,15 @@ from trimtab.augment.normalization import in_force
 from trimtab.core import component as roles
 from trimtab.core import layout, pace
 from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.blank import blank_like
 from trimtab.core.finite import NotFiniteError, all_finite, is_finite, without_nonsense
+from trimtab.core.lesson import Lesson
+from trimtab.core.memory_limit import MemoryLimit
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.prediction import Prediction, SeparatePredictions, joined
 from trimtab.core.state import StreamState
+from trimtab.core.stride import change_between
 
 if TYPE_CHECKING:
     from trimtab.core.learner import Learner
@@ -32,6 +37,9 @@ Role = TypeVar("Role", bound=roles.Component)
 HALF_LOSS_SCALE = 1024.0
 """Factor on the loss of float16 networks, whose small gradients would vanish; a power of two."""
 
+TRIED_SAMPLES = 8
+"""On which it is tried how much an update has changed predictions."""
+
 
 @dataclass
 class Attempt:
@@ -39,29 +47,39 @@ class Attempt:
 
     Args:
         source: Source values of the trained parameters, by their full name.
-        micro_batch: Most samples to hold in memory for gradients at once; None has no limit.
+        at_once: Most samples to hold in memory for gradients at once, or most memory for them;
+            None has no limit.
         origin: The state to start from; it stays as it is.
         first: The state that a reset returns to; None while the stream has not begun.
         learning: Whether this batch is there to learn from.
         follows_stream: Whether the batch is too small for statistics of its own.
         update_share: Factor on the learning rate, by how many samples there are to learn from.
+        row_gradient: Gradients of all parameters one after the other, where they were added up so.
     """
 
     backbone: Backbone
     method: Method
     passes: Passes
     source: Tensors
-    micro_batch: int | None
+    at_once: int | MemoryLimit | None
     origin: StreamState
     first: StreamState | None = None
     learning: bool = False
     follows_stream: bool = False
     update_share: float = 1.0
     loss_scale: float = 1.0
+    row_gradient: Tensor | None = None
+    micro_batch: int | None = field(init=False)
     state: StreamState = field(init=False)
     _drafted: dict[int, Tensor] = field(init=False)
 
     def __post_init__(self) -> None:
+        limit, origin = self.at_once, self.origin
+        self.micro_batch = limit if not isinstance(limit, MemoryLimit) else 1
+        if isinstance(limit, MemoryLimit) and origin.sample_shape is not None and self.source:
+            sample = blank_like(self.backbone, origin.form or origin.sample_shape)
+            graphs = 1 + self.method.views
+            self.micro_batch = limit.samples(self.backbone, self.source, sample, graphs)
         self._draft()
 
     def _draft(self) -> None:
@@ -77,6 +95,12 @@ class Attempt:
         """The method's components that play a role, in their order."""
         return self.method.playing(role)
 
+    @property
+    def trust(self) -> float:
+        """Factor on every pull towards the source, 0 to 1."""
+        rules = self.playing(roles.SourceTrust)
+        return math.prod(rule.trust(self.state.memory[rule.name]) for rule in rules)
+
     # ---------------------------------------------------------------- one batch
 
     def take(self, inputs: Tensor) -> Tensor:
@@ -84,12 +108,32 @@ class Attempt:
         before = pace.passes(self.state.counters)
         paced = self.state.pace  # a reset on the way begins another one
         paced.arrive(len(inputs))
+        paced.see(inputs)
         size = self.state.window.size  # a window takes its turn when it is full
         self.learning = self.method.learns and (size is not None or paced.turn(len(inputs)))
+        updates = self.state.counters.updates
         logits = self.soundly(inputs)
+        if self.learning and self.state.counters.updates > updates:
+            paced.judge(self._change_of_predictions(inputs))
         beyond = pace.passes(self.state.counters) - before - len(inputs)
         paced.pay(beyond, (size or len(inputs)) if self.learning else 0)
         return logits
+
+    @torch.no_grad()
+    def _change_of_predictions(self, inputs: Tensor) -> float | None:
+        """How much learning has changed predictions, tried on a few samples; None: not at all.
+
+        Only a pace that decides by it is worth the passes.
+        """
+        before, after = self.origin.params, self.state.params
+        if self.state.pace.stride is None:
+            return None
+        if all(torch.equal(after[name], tensor) for name, tensor in before.items()):
+            return None  # updates that are taken back after a prediction
+        few = inputs[:TRIED_SAMPLES]
+        policy = replace(self.learner.further_norm(self, len(few)), keep_weight=0.0)
+        both = [self.forward(few, params, policy).logits for params in (before, after)]
+        return change_between(*both)
 
     def soundly(self, inputs: Tensor, *, foresee: bool = False) -> Tensor:
         """What the learner makes of a batch; the source's logits where that is not finite."""
@@ -153,7 +197,10 @@ class Attempt:
         # Trained parameters of half-precision models are kept in float32: small steps would be
         # lost in their rounding.
         dtype = self.backbone.dtype
-        cast = {name: p if p.dtype == dtype else p.to(dtype) for name, p in params.items()}
+        if all(p.dtype == dtype for p in params.values()):
+            cast = params.copy()
+        else:
+            cast = {name: p if p.dtype == dtype else p.to(dtype) for name, p in params.items()}
         stored = self.state.statistics if statistics is None else statistics
         moved = stored
         if policy.keep_weight:
@@ -188,6 +235,16 @@ class Attempt:
         """Add up a loss's gradients, times ``loss_scale``."""
         self.passes.backward(loss * self.loss_scale)
 
+    def descend(self, lesson: Lesson) -> Tensor | None:
+        """Add up the gradients of a lesson's loss; the losses of its samples if it is finite."""
+        descent = self.passes.descend(lesson)
+        if descent is None:
+            return None
+        if descent.row is not None:
+            earlier = self.row_gradient
+            self.row_gradient = descent.row if earlier is None else earlier + descent.row
+        return descent.losses
+
     def is_micro_batched(self, inputs: Tensor) -> bool:
         """Whether gradients of all samples do not fit into memory at once."""
         return self.micro_batch is not None and len(inputs) > self.micro_batch
@@ -201,8 +258,11 @@ class Attempt:
             prediction=prediction,
             forward=partial(self.learner.further_pass, self),
             generator=self.state.generator,
-            recent=self.state.window.with_recent(prediction.detach()),
+            recent=self.state.window.with_recent(
+                self.backbone.task.remembered(prediction.detach())
+            ),
             policy=self.learner.further_norm(self, len(inputs)),
+            task=self.backbone.task,
         )
 
 

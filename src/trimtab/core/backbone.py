@@ -11,11 +11,13 @@ from torch.func import functional_call
 
 from trimtab.augment.normalization import normalization_of
 from trimtab.core import layout, norm, outputs, rows
+from trimtab.core.classifier import last_linear
 from trimtab.core.fingerprint import Fingerprint, fingerprint_of
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.outputs import Output
 from trimtab.core.prediction import Prediction
 from trimtab.core.structured import Structured
+from trimtab.core.task import Task, task_of
 from trimtab.core.unwrapping import Watcher, second_tree, unwrapped
 
 Tensors = dict[str, Tensor]
@@ -67,7 +69,10 @@ class Backbone:
             Augmentations then see pixels in [0, 1]. None: inputs lie in [0, 1].
         output: Where logits are in what the model returns: a name, a place, a function, or
             ``"probabilities"`` to take the logarithm of those. None finds them.
+        task: ``"segmentation"`` where logits are (batch, classes, height, width).
     """
+
+    untrainable = ""  # why nothing here can be trained, in words
 
     def __init__(
         self,
@@ -77,10 +82,12 @@ class Backbone:
         *,
         normalization: Any = None,
         output: Output = None,
+        task: str | Task | None = None,
     ) -> None:
         original = unwrapped(model)
         self.normalization = normalization_of(normalization, original)
         self.output = output
+        self.task = task_of(task)
         self.model = second_tree(original)
         self.reached: set[frozenset[str]] = set()
         """Sets of parameters that gradients are known to reach."""
@@ -94,6 +101,7 @@ class Backbone:
         self._hook: torch.utils.hooks.RemovableHandle | None = None
         self._channels_last: bool | None = None  # None until the first sample has decided
         self.num_classes = num_classes
+        self.shared: dict[object, Any] = {}  # what passes of several streams have in common
         self.probed: dict[object, Prediction] = {}  # by the shape or form of a blank sample
         if classifier is not None:
             self._watch(classifier)
@@ -162,10 +170,13 @@ class Backbone:
         params: Tensors | None = None,
         statistics: Tensors | None = None,
         policy: NormPolicy = SOURCE,
+        *,
+        call: Callable[..., Any] = functional_call,
     ) -> Prediction:
         """Predict under one stream's parameters and statistics.
 
-        Where the policy keeps statistics, ``statistics`` is changed in place.
+        Where the policy keeps statistics, ``statistics`` is changed in place. ``call`` is
+        ``functional_call``, or what does the same faster.
         """
         if policy.keep_weight and statistics is None:
             raise ValueError("a policy that keeps statistics needs statistics to keep them in")
@@ -174,7 +185,7 @@ class Backbone:
             for layer in self._batch_norms:
                 layer.policy = policy
             try:
-                return self._run(inputs, own)
+                return self._run(inputs, own, call)
             finally:
                 for layer in self._batch_norms:
                     layer.policy = SOURCE
@@ -195,7 +206,9 @@ class Backbone:
                 for layer in self._row_layers:
                     layer.rows = None
 
-    def _run(self, inputs: Tensor, own: Tensors) -> Prediction:
+    def _run(
+        self, inputs: Tensor, own: Tensors, call: Callable[..., Any] = functional_call
+    ) -> Prediction:
         arguments: tuple[tuple[Tensor, ...], Tensors] = (inputs,), {}
         if isinstance(inputs, Structured):
             arguments = inputs.arguments()
@@ -203,7 +216,7 @@ class Backbone:
             arguments = (layout.channels_last(inputs),), {}
         self._features.clear()
         try:
-            output = functional_call(self.model, own, *arguments)
+            output = call(self.model, own, *arguments)
             features = self._features[-1] if self._features else None
         finally:
             self._features.clear()
@@ -227,12 +240,15 @@ class Backbone:
         """Predict one sample to learn the number of classes and where the classifier is."""
         if self._channels_last is None:
             self._choose_layout(inputs[:1])
-        if self._classifier is None:
-            self._find_classifier(inputs[:1])
+        if self._classifier is None and not self.task.is_dense:
+            found = last_linear(self._modules, lambda: self.takes(inputs[:1]))
+            if found is not None:
+                self._watch(found)
         with torch.no_grad():
             prediction = self(inputs[:1])
-            noise = outputs.noise_like(inputs[:1])
-            outputs.check(prediction.logits, lambda: self(noise).logits, self.model, self.output)
+            noise, dense = outputs.noise_like(inputs[:1]), self.task.is_dense
+            asked = prediction.logits, lambda: self(noise).logits, self.model, self.output
+            outputs.check(*asked, dense=dense)
         classes = prediction.logits.shape[1]
         if self.num_classes not in (None, classes):
             raise ValueError(f"num_classes is {self.num_classes}, but the model has {classes}")
@@ -261,27 +277,6 @@ class Backbone:
         if inputs.shape not in self._taken:
             self._taken[inputs.shape] = self.takes(inputs)
         return self._taken[inputs.shape]
-
-    def _find_classifier(self, inputs: Tensor) -> None:
-        """Watch the last linear layer to run, whatever the architecture calls it."""
-        order: list[str] = []
-
-        def noting(path: str) -> Callable[..., None]:
-            return lambda *_: order.append(path)
-
-        handles = [
-            layer.register_forward_pre_hook(noting(path))
-            for path, layer in self._modules.items()
-            if isinstance(layer, nn.Linear)
-        ]
-        try:
-            with torch.no_grad():
-                self(inputs)
-        finally:
-            for handle in handles:
-                handle.remove()
-        if order:
-            self._watch(order[-1])
 
     def _watch(self, classifier: str) -> None:
         if classifier not in self._modules:

@@ -54,12 +54,14 @@ def identity(
     backbone: Backbone,
     method: Method,
     state: StreamState,
-    micro_batch: int | None,
+    micro_batch: object,
     guard: Guard | None,
 ) -> dict[str, str]:
     """What must be the same for a state to fit."""
+    task = {"task": str(backbone.task)} if backbone.task.is_dense else {}
     return {
         **backbone.fingerprint.words(),
+        **task,
         "normalization": str(backbone.normalization),
         "output": outputs.described(backbone.output),
         "method": method.spec,

@@ -8,6 +8,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import ClassVar, Protocol
 
@@ -17,6 +18,10 @@ from torch import Tensor
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.norm import BATCH, NormPolicy
 from trimtab.core.prediction import Prediction
+from trimtab.core.task import CLASSIFICATION, Task
+
+SOURCE_PASS = -1
+"""In the place of a view among predictions that are made once: the inputs, by the source model."""
 
 
 class Forward(Protocol):
@@ -65,11 +70,13 @@ class Step:
     """Predictions of views that went through the network already."""
     policy: NormPolicy = BATCH
     """Which statistics batch norms use for these samples when they pass the network again."""
+    task: Task = CLASSIFICATION
+    """Whether logits are of samples or of pixels."""
 
     @property
     def logits(self) -> Tensor:
-        """Logits of the inputs, shape (batch, classes)."""
-        return self.prediction.logits
+        """Logits to learn from, (batch, classes), or of pixels (batch, classes, height, width)."""
+        return self.task.learned_from(self.prediction.logits)
 
     @property
     def features(self) -> Tensor:
@@ -88,6 +95,18 @@ class Step:
             self.passed[id(view)] = self.forward(view)
         return self.passed[id(view)]
 
+    def forward_source(self) -> Prediction:
+        """The source model's prediction, normalised as the stream's; made once for all who ask."""
+        if SOURCE_PASS not in self.passed:
+            with torch.no_grad():
+                self.passed[SOURCE_PASS] = self.forward(self.inputs, {})
+        return self.passed[SOURCE_PASS]
+
+
+@lru_cache(maxsize=1024)
+def _word(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
 
 @dataclass(frozen=True)
 class Component:
@@ -96,12 +115,25 @@ class Component:
     @property
     def name(self) -> str:
         """The class's name as a word of a spec: ``SourceEnsembling`` is ``source_ensembling``."""
-        return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
+        return _word(type(self).__name__)
 
     varying_memory: ClassVar[frozenset[str]] = frozenset()
     """Names of memory tensors whose first dimension changes along a stream."""
+    pulls_to_source: ClassVar[bool] = False
+    """Whether a penalty or parameter rule pulls towards the source; ``SourceTrust`` scales it."""
     later_memory: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
     """Memory tensors that come and go, by name: their shape, in which ``"classes"`` is a size."""
+
+    dense: ClassVar[bool] = False
+    """Whether logits may be those of pixels, (batch, classes, height, width)."""
+    not_dense: ClassVar[str] = "was written for one prediction per sample"
+    """Why not, as the end of a sentence that begins with the component's name."""
+
+    def for_dense(self) -> "Component":
+        """The component for a segmentation model, where it makes sense: ``dense`` says whether."""
+        if not self.dense:
+            raise ValueError(f"{self.name!r} {self.not_dense}")
+        return self
 
     def new_memory(self, start: Start) -> Tensors:
         """Tensors to carry along a stream; a reset comes back to these.
@@ -130,11 +162,18 @@ class Weighting(Component):
 
     @abstractmethod
     def weights(self, step: Step, memory: Tensors) -> Tensor:
-        """How much each sample counts, shape (batch,); 0 leaves a sample out."""
+        """How much each sample counts, shape (batch,); 0 leaves a sample out.
+
+        Of a segmentation model, how much each pixel does, shape (batch, height, width).
+        """
 
 
 class Objective(Component):
     """Something to minimise."""
+
+    rowwise: ClassVar[bool] = False
+    """Whether the loss of a sample comes from its own row of the logits, of its view's logits and
+    of ``targets`` alone, without memory: then samples of many streams may be shown at once."""
 
     def views(self, inputs: Tensor, generator: torch.Generator) -> Tensor | None:
         """Altered copies of the inputs that the loss needs, one for each input, or None.
@@ -158,7 +197,7 @@ class Objective(Component):
 
     @abstractmethod
     def loss(self, step: Step, memory: Tensors) -> Tensor:
-        """Loss of each sample that counts, shape (batch,)."""
+        """Loss of each sample that counts, shape (batch,), or of its pixels."""
 
 
 class Penalty(Component):
@@ -173,17 +212,34 @@ class ParameterRule(Component):
     """Edits the parameters after each update."""
 
     def observe(self, losses: Tensor, memory: Tensors) -> None:
-        """See the losses that an update is about to learn from, shape (samples that count,)."""
+        """See the losses that an update is about to learn from, shape (samples that count,), or
+        (pixels that count,)."""
+        return
+
+    def see_gradients(self, params: Tensors, gradients: Tensors, memory: Tensors) -> None:
+        """See the parameters and those gradients that there are, before an optimiser step."""
         return
 
     @abstractmethod
     def after_update(self, params: Tensors, source: Tensors, memory: Tensors) -> None:
         """Edit the stream's parameters in place, after each optimiser step."""
 
+    def restarts_optimizer(self, memory: Tensors) -> bool:
+        """Whether the optimiser forgets its moments; asked after ``after_update``."""
+        return False
+
     def resume(self, params: Tensors, memory: Tensors) -> None:
         """See parameters that somebody else has changed since: a guard that kept part of an
         update. Rules that remember the latest parameters take these."""
         return
+
+
+class SourceTrust(Component):
+    """Decides how strongly the stream is pulled back to the source."""
+
+    @abstractmethod
+    def trust(self, memory: Tensors) -> float:
+        """Factor on every pull towards the source at the coming update, 0 to 1."""
 
 
 class OutputRule(Component):

@@ -51,7 +51,8 @@ class Guard:
         allowed_harm: Estimated loss of accuracy against the source that is no harm yet, a share.
         cost: Passes that looks take, as a share of all passes of the stream.
         view: Makes the view that shows how stable predictions are; by default images are mirrored,
-            and other inputs are compared without a view.
+            and other inputs are compared without a view. For segmentation, one that leaves pixels
+            where they are.
     """
 
     acts: bool = True

@@ -46,7 +46,7 @@ class Learner:
     # ---------------------------------------------------------------- predicting
 
     def advance(self, attempt: Attempt, inputs: Tensor) -> Tensor:
-        """Logits for the caller, shape (batch, classes); the state has moved on.
+        """Logits for the caller, shape (batch, classes, ...); the state has moved on.
 
         Raises NotFiniteError rather than to return or remember what is not finite.
         """
@@ -83,10 +83,10 @@ class Learner:
     def correct(self, attempt: Attempt, step: roles.Step) -> Tensor:
         """The logits after the output rules."""
         step = replace(step, prediction=step.prediction.detach())
-        logits = step.logits
+        logits = step.prediction.logits
         for rule in attempt.playing(roles.OutputRule):
             logits = rule.correct(logits, step, attempt.state.memory[rule.name])
-        if logits is not step.logits and not is_finite(logits):
+        if logits is not step.prediction.logits and not is_finite(logits):
             raise NotFiniteError("corrected logits")
         return logits
 
@@ -143,7 +143,7 @@ class Learner:
         elif window.size is None:
             self.learn(attempt, step, attempt.micro_batch or len(step.inputs))
         else:
-            window.collect(step.inputs, step.prediction)
+            window.collect(step.inputs, step.task.remembered(step.prediction))
             if not window.is_full:
                 return
             micro_batch = attempt.micro_batch or window.largest
@@ -194,17 +194,17 @@ class Learner:
         self, attempt: Attempt, step: roles.Step, weights: Tensor, micro_batch: int
     ) -> bool:
         """Gradients of the whole loss, a micro-batch at a time; False once it is not finite."""
-        kept = weights > 0
+        kept = gradients.samples_that_count(weights)
         observed = []
+        samples, count = len(kept), int(kept.sum())
         for part, used in gradients.parts_with_graph(attempt, step, kept, micro_batch):
-            losses = gradients.losses_of(attempt, part)
-            loss = (weights[used] * losses).sum() / len(kept)
-            loss = loss + gradients.penalty_of(attempt) * (len(used) / int(kept.sum()))
-            if not is_finite(loss):
+            own = weights if len(used) == samples else weights[used]
+            lesson = gradients.lesson_of(attempt, part, own, weights.numel(), len(used) / count)
+            losses = attempt.descend(lesson)
+            if losses is None:
                 return False
-            attempt.backward(loss)
-            observed.append(losses.detach())
-        gradients.show_losses(attempt, torch.cat(observed))
+            observed.append(gradients.losses_that_count(losses, own))
+        gradients.show_losses(attempt, observed[0] if len(observed) == 1 else torch.cat(observed))
         return True
 
     def with_graph(

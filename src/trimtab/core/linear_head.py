@@ -1,6 +1,6 @@
 """The linear classifier of a network, for components that work on its rows."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -32,13 +32,19 @@ def linear_head(start: Start, component: str) -> LinearHead:
     A classifier that does not map features to one number for each class by a weight is refused.
     """
     expected = (start.num_classes, width_of_features(start, component))
-    weight = getattr(start.backbone.classifier, "weight", None)
+    weight = _dequantised(getattr(start.backbone.classifier, "weight", None))
     if not isinstance(weight, Tensor) or tuple(weight.shape) != expected:
         found = f"weights of shape {tuple(weight.shape)}" if isinstance(weight, Tensor) else "none"
         raise ValueError(
             f"{component} needs a linear classifier with weights of shape {expected}, (classes, "
             f"features), got {found}; name the module that makes logits with classifier="
         )
-    own = getattr(start.backbone.classifier, "bias", None)
+    own = _dequantised(getattr(start.backbone.classifier, "bias", None))
     bias = own if isinstance(own, Tensor) else torch.zeros_like(weight[:, 0])
     return LinearHead(full_copy(weight.detach()), full_copy(bias.detach()))
+
+
+def _dequantised(value: Any) -> Any:
+    """A layer's tensor; quantised layers have functions that give theirs."""
+    found = value() if callable(value) and not isinstance(value, Tensor) else value
+    return found.dequantize() if isinstance(found, Tensor) and found.is_quantized else found

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from trimtab.core.pixel_rows import one_of_each, rows_of
 from trimtab.functional import entropy
 
 COLUMNS = (
@@ -37,6 +38,9 @@ AGREED = -2.0
 class Look:
     """Logits of samples by both models, shape (samples, classes), and of a view of each sample.
 
+    Of a segmentation model logits are (samples, classes, height, width), and what is remembered of
+    an image are means over its pixels, and the classes of one of them.
+
     Args:
         adapted_view: None where no view was taken.
         agreed: Whether that is because both models say the same nearly everywhere.
@@ -58,12 +62,29 @@ class Look:
         """Share of samples on which the models differ: accuracies cannot differ by more."""
         return float((self.adapted.argmax(1) != self.source.argmax(1)).float().mean())
 
-    def rows(self, earlier: Tensor) -> Tensor:
+    def rows(self, earlier: Tensor, first: int = 0) -> Tensor:
         """What to remember, shape (samples, columns), on the CPU.
 
         Args:
             earlier: Rows of samples that were looked at before, the latest first.
+            first: Number of the first sample among all that were looked at.
         """
+        if self.adapted.dim() == 2:
+            return self._rows(earlier)
+        each = self._of_pixels()._rows(earlier)
+        rows: Tensor = each.view(len(self.adapted), -1, len(COLUMNS)).mean(1)
+        for name, logits in (("class", self.adapted), ("source_class", self.source)):
+            rows[:, COLUMNS.index(name)] = one_of_each(logits, first).argmax(1).float().cpu()
+        return rows
+
+    def _of_pixels(self) -> Look:
+        """The look with a row for each pixel."""
+        views = (self.adapted_view, self.source_view)
+        own, source = (None if view is None else rows_of(view) for view in views)
+        return Look(rows_of(self.adapted), rows_of(self.source), own, source, self.agreed)
+
+    def _rows(self, earlier: Tensor) -> Tensor:
+        """The same for logits of shape (samples, classes)."""
         said, source_said = self.adapted.argmax(1), self.source.argmax(1)
         stable = _same(self.adapted_view, said)
         source_stable = _same(self.source_view, source_said)

@@ -19,6 +19,7 @@ from trimtab.core.component import Component, Objective
 from trimtab.core.learner import Learner
 from trimtab.core.norm import BATCH, NormPolicy
 from trimtab.core.optimizer import OptimizerChoice
+from trimtab.core.task import Task
 
 Role = TypeVar("Role", bound=Component)
 
@@ -58,7 +59,10 @@ class Method:
 
     def playing(self, role: type[Role]) -> list[Role]:
         """The components that play a role, in their order."""
-        return [component for component in self.components if isinstance(component, role)]
+        known: dict[type[Component], list[Any]] = self.__dict__.setdefault("_playing", {})
+        if role not in known:
+            known[role] = [part for part in self.components if isinstance(part, role)]
+        return known[role]
 
     @property
     def learns(self) -> bool:
@@ -66,15 +70,43 @@ class Method:
         return any(isinstance(component, Objective) for component in self.components)
 
     @property
+    def views(self) -> int:
+        """Most altered copies of a sample that pass the network beside it with gradients."""
+        made = [o for o in self.playing(Objective) if type(o).views is not Objective.views]
+        shared = [o.shared_view for o in made if o.shared_view is not None]
+        same = sum(view in shared[:place] for place, view in enumerate(shared))
+        return len(made) - same
+
+    @property
     def augments(self) -> bool:
         """Whether an augmentation of this package, which takes images in [0, 1], is part of it."""
         parts: list[Any] = [*self.components, self.learner]
         settings = [getattr(part, setting.name) for part in parts for setting in fields(part)]
         settings += [objective.shared_view for objective in self.playing(Objective)]
+        settings += [one for several in settings if isinstance(several, tuple) for one in several]
         return any(isinstance(setting, DrawFirst) for setting in settings)
+
+    def suited_to(self, task: Task) -> "Method":
+        """The recipe for a task; a ValueError that says why, where it makes no sense there."""
+        if not task.is_dense:
+            return self
+        try:
+            components = tuple(component.for_dense() for component in self.components)
+        except ValueError as error:
+            raise ValueError(
+                f"{self.name or 'this method'} does not adapt segmentation models: {error}; use "
+                "'roid', 'tent', 'eta', 'sar', 'cotta' or 'bn1'"
+            ) from error
+        return replace(self, components=components)
 
     def source_params(self, backbone: Backbone) -> Tensors:
         """Source values of what this method trains in a backbone."""
+        if backbone.untrainable:
+            raise ValueError(
+                f"{backbone.untrainable}, and this method trains parameters; use one that trains "
+                "nothing ('neo', 't3a', 'lame', 'source + temporal_prior'), or adapt the nn.Module "
+                "that it was made from"
+            )
         params = backbone.parameters(self.trains)
         if not params:
             name = type(backbone.model).__name__

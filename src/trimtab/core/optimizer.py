@@ -1,11 +1,17 @@
-"""Adam or SGD: which optimiser trains a stream, by the size of its images if nothing is said."""
+"""Adam or SGD: which optimiser trains a stream, by the size of its images if nothing is said.
 
-from collections.abc import Iterable, Mapping
+Steps are torch's functional ones: its optimiser classes import the compiler when they are first
+made, which takes a process longer than to import torch itself.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
+from torch.optim.adam import adam
+from torch.optim.sgd import sgd
 
 from trimtab.core.ranges import check_not_negative
 from trimtab.image_size import is_small
@@ -15,6 +21,9 @@ Kind = Literal["adam", "sgd"]
 
 Moments = Mapping[int, dict[str, Tensor]]
 """What an optimiser remembers of each tensor, by its place."""
+
+ADAM_BETA2, ADAM_EPS = 0.999, 1e-8
+"""As torch's Adam has them."""
 
 
 @dataclass(frozen=True)
@@ -54,21 +63,34 @@ class OptimizerChoice:
             moments: What the step before has returned; it stays as it is.
             rate: Factor on the learning rate.
         """
-        optimizer = self.bound(trained, _copied(moments), sample_shape)
-        for group in optimizer.param_groups if rate != 1 else []:
-            group["lr"] *= rate
-        optimizer.step()
-        return {
-            place: {name: value for name, value in optimizer.state[t].items() if value is not None}
-            for place, t in enumerate(trained)
-            if optimizer.state.get(t)
-        }
+        chosen = self.settings(sample_shape)
+        moving = {place: t for place, t in enumerate(trained) if t.grad is not None}
+        kept = _copied(moments)
+        fresh = {place: kept.get(place, {}) for place in moving}
+        lr = chosen.lr * rate
+        (_adam if chosen.kind == "adam" else _sgd)(moving, fresh, chosen, lr)
+        return {place: values for place, values in sorted({**kept, **fresh}.items()) if values}
 
     def bound(
         self, trained: list[Tensor], moments: Moments, sample_shape: tuple[int, ...]
     ) -> torch.optim.Optimizer:
-        """An optimiser of these tensors that goes on with these moments."""
-        optimizer = self.build(trained, sample_shape)
+        """One of torch's optimisers that would go on with these moments, for people to look at."""
+        chosen = self.settings(sample_shape)
+        decay, betas = chosen.weight_decay, (chosen.momentum, ADAM_BETA2)
+        optimizer: torch.optim.Optimizer
+        if chosen.kind == "adam":
+            optimizer = torch.optim.Adam(
+                trained, lr=chosen.lr, betas=betas, weight_decay=decay, foreach=True
+            )
+        else:
+            optimizer = torch.optim.SGD(
+                trained,
+                lr=chosen.lr,
+                momentum=chosen.momentum,
+                nesterov=chosen.nesterov,
+                weight_decay=decay,
+                foreach=True,
+            )
         for place, values in moments.items():
             optimizer.state[trained[place]] = values
         return optimizer
@@ -94,26 +116,6 @@ class OptimizerChoice:
             self.weight_decay,
         )
 
-    def build(
-        self, params: Iterable[Tensor], sample_shape: tuple[int, ...]
-    ) -> torch.optim.Optimizer:
-        """A fresh optimiser for samples of this shape."""
-        chosen = self.settings(sample_shape)
-        decay = chosen.weight_decay
-        if chosen.kind == "adam":
-            betas = (chosen.momentum, 0.999)
-            return torch.optim.Adam(
-                params, lr=chosen.lr, betas=betas, weight_decay=decay, foreach=True
-            )
-        return torch.optim.SGD(
-            params,
-            lr=chosen.lr,
-            momentum=chosen.momentum,
-            nesterov=chosen.nesterov,
-            weight_decay=decay,
-            foreach=True,
-        )
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -126,7 +128,56 @@ class Settings:
     weight_decay: float
 
 
-def _copied(moments: Moments) -> Moments:
+def _adam(moving: Mapping[int, Tensor], moments: Moments, chosen: Settings, lr: float) -> None:
+    """Adam as torch computes it; moments are filled in where there are none yet."""
+    for place, tensor in moving.items():
+        if not moments[place]:
+            moments[place]["step"] = torch.tensor(0.0)
+            moments[place]["exp_avg"] = torch.zeros_like(tensor, requires_grad=False)
+            moments[place]["exp_avg_sq"] = torch.zeros_like(tensor, requires_grad=False)
+    adam(
+        list(moving.values()),
+        _gradients(moving),
+        [moments[place]["exp_avg"] for place in moving],
+        [moments[place]["exp_avg_sq"] for place in moving],
+        [],
+        [moments[place]["step"] for place in moving],
+        foreach=True,
+        amsgrad=False,
+        beta1=chosen.momentum,
+        beta2=ADAM_BETA2,
+        lr=lr,
+        weight_decay=chosen.weight_decay,
+        eps=ADAM_EPS,
+        maximize=False,
+    )
+
+
+def _sgd(moving: Mapping[int, Tensor], moments: Moments, chosen: Settings, lr: float) -> None:
+    """SGD as torch computes it; momentum begins with the first gradient."""
+    buffers = [moments[place].get("momentum_buffer") for place in moving]
+    sgd(
+        list(moving.values()),
+        _gradients(moving),
+        buffers,
+        foreach=True,
+        weight_decay=chosen.weight_decay,
+        momentum=chosen.momentum,
+        lr=lr,
+        dampening=0.0,
+        nesterov=chosen.nesterov,
+        maximize=False,
+    )
+    for place, buffer in zip(moving, buffers, strict=True):
+        if buffer is not None:
+            moments[place]["momentum_buffer"] = buffer
+
+
+def _gradients(moving: Mapping[int, Tensor]) -> list[Tensor]:
+    return [tensor.grad for tensor in moving.values() if tensor.grad is not None]
+
+
+def _copied(moments: Moments) -> dict[int, dict[str, Tensor]]:
     """Copies in few operations, however many tensors there are."""
     names = sorted({name for values in moments.values() for name in values})
     copies: dict[int, dict[str, Tensor]] = {place: {} for place in moments}

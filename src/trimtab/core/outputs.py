@@ -1,4 +1,4 @@
-"""From what a model returns to logits of shape (batch, classes)."""
+"""From what a model returns to logits: (batch, classes), or (batch, classes, height, width)."""
 
 from __future__ import annotations
 
@@ -78,18 +78,17 @@ def described(output: Output) -> str:
     )
 
 
-def check(logits: Tensor, again: Callable[[], Tensor], model: nn.Module, output: Output) -> None:
+def check(
+    logits: Tensor, again: Callable[[], Tensor], model: nn.Module, output: Output, *, dense: bool
+) -> None:
     """Refuse outputs of one sample that are no logits of two classes or more.
 
     Args:
         again: Outputs of another sample.
+        dense: Whether each pixel has logits of its own.
     """
     shape = tuple(logits.shape)
-    if len(shape) != 2:
-        raise ValueError(
-            f"the model must return logits of shape (batch, classes), got {shape} for one sample; "
-            "for one decision per sample, average or choose with output="
-        )
+    _check_dimensions(shape, dense)
     if shape[0] != 1:
         raise ValueError(f"the model must return one row for each sample, got {shape[0]} for one")
     if shape[1] == 1:
@@ -106,6 +105,20 @@ def check(logits: Tensor, again: Callable[[], Tensor], model: nn.Module, output:
         raise ValueError(
             "the model ends in a sigmoid: several labels can hold for a sample, and adaptation "
             "needs one class of several per sample; pass output= with a function to such logits"
+        )
+
+
+def _check_dimensions(shape: tuple[int, ...], dense: bool) -> None:
+    if dense and len(shape) != 4:
+        raise ValueError(
+            "a segmentation model must return logits of shape (batch, classes, height, width), got "
+            f"{shape} for one sample; choose them with output=, or leave out task="
+        )
+    if not dense and len(shape) != 2:
+        hint = 'for one per pixel, pass task="segmentation"; ' if len(shape) == 4 else ""
+        raise ValueError(
+            f"the model must return logits of shape (batch, classes), got {shape} for one sample; "
+            f"{hint}for one decision per sample, average or choose with output="
         )
 
 

@@ -1,9 +1,15 @@
-"""Adaptation frequency: learn on every k-th batch, or as often as a budget of passes allows."""
+"""Adaptation frequency: learn on every k-th batch, within a budget of passes, or where it pays."""
 
 from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
 
 from trimtab.core.counters import Counters
 from trimtab.core.ranges import check_value, check_whole
+from trimtab.core.stride import Stride
+
+Budget = float | Literal["auto"] | None
 
 
 @dataclass
@@ -17,24 +23,32 @@ class Pace:
 
     Args:
         adapt_every: Batches from one update to the next, beginning with the first batch.
-        budget: Most passes a sample, on average; a plain forward is 1. None has no limit.
+        budget: Most passes a sample, on average; a plain forward is 1. None has no limit;
+            ``"auto"`` learns where inputs are new or updates still change predictions.
         batches: How many were there to learn from.
         samples: How many came.
         passes: What they cost so far.
         price: What learning added at most, in passes a sample.
+        stride: How often to learn where the budget is ``"auto"``; None elsewhere.
     """
 
     adapt_every: int = 1
-    budget: float | None = None
+    budget: Budget = None
     batches: int = 0
     samples: int = 0
     passes: int = 0
     price: float = 0.0
+    stride: Stride | None = None
 
     def __post_init__(self) -> None:
         every = 0 if self.adapt_every is None else self.adapt_every
         check_whole("adapt_every", every, "batch")
-        check_value("budget", self.budget, lambda value: value >= 1, "be at least 1 plain forward")
+        if self.budget == "auto":
+            self.stride = self.stride or Stride()
+            return
+        word = isinstance(self.budget, str)
+        expected = 'be "auto" or a number' if word else "be at least 1 plain forward"
+        check_value("budget", self.budget, lambda value: value >= 1, expected)
 
     def afresh(self) -> "Pace":
         """The same pace for a stream that has seen nothing."""
@@ -45,10 +59,28 @@ class Pace:
         self.batches += 1
         if (self.batches - 1) % self.adapt_every:
             return False
-        if self.budget is None:
+        if self.stride is not None:
+            self.stride = self.stride.after_batch()
+            return self.stride.is_over
+        if not isinstance(self.budget, (int, float)):
             return True
         saved = self.budget * self.samples - self.passes
         return saved > 0 and saved >= self.price * samples
+
+    @property
+    def moves(self) -> int:
+        """How many moves an update makes along its gradient."""
+        return 1 if self.stride is None else self.stride.moves
+
+    def see(self, inputs: Tensor) -> None:
+        """Look at samples that are about to be predicted."""
+        if self.stride is not None:
+            self.stride = self.stride.seeing(inputs)
+
+    def judge(self, change: float | None) -> None:
+        """Take note of an update that has changed predictions by so much; None: not at all."""
+        if self.stride is not None:
+            self.stride = self.stride.after_update(change)
 
     def arrive(self, samples: int) -> None:
         """Take note of samples that are about to be predicted, by a pass each."""
@@ -68,12 +100,15 @@ class Pace:
             "samples": self.samples,
             "passes": self.passes,
             "price": self.price,
+            **({} if self.stride is None else self.stride.state()),
         }
 
     def load(self, state: dict[str, float]) -> None:
         """Become what ``state`` says."""
         self.batches, self.samples = int(state["batches"]), int(state["samples"])
         self.passes, self.price = int(state["passes"]), float(state["price"])
+        if self.stride is not None:
+            self.stride = Stride.of(state)
 
 
 def passes(counters: Counters) -> int:

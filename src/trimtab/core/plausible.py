@@ -78,7 +78,7 @@ class Shown:
 
 def merged(refused: Tensor, honest: list[Tensor], by_source: Tensor) -> Tensor:
     """One row of logits for each sample, in the order they came."""
-    logits = by_source.new_empty(len(refused), by_source.shape[1])
+    logits = by_source.new_empty(len(refused), *by_source.shape[1:])
     logits[refused] = by_source
     if honest:
         logits[~refused] = torch.cat(honest).to(logits)

@@ -7,7 +7,10 @@ from torch import Tensor
 
 
 class Prediction(NamedTuple):
-    """Logits (batch, classes) and the classifier's input (batch, features), where it is known."""
+    """Logits (batch, classes) and the classifier's input (batch, features), where it is known.
+
+    Of a segmentation model: logits (batch, classes, height, width), and no features.
+    """
 
     logits: Tensor
     features: Tensor | None

@@ -62,6 +62,8 @@ class Shadow:
         if view is not None:
             adapted_view = self.passed(before, after, view, by_source=False)
             source_view = self.passed(before, after, view, by_source=True)
+            if adapted_view.dim() > 2 and self.guard.view is None:  # pixels back to their places
+                adapted_view, source_view = mirrored(adapted_view), mirrored(source_view)
             look = replace(look, adapted_view=adapted_view, source_view=source_view)
         return look, after.counters.forward_samples - spent
 

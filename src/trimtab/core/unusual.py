@@ -23,7 +23,7 @@ LEAST_DEVIATION = 0.01
 
 def facts(inputs: Tensor, logits: Tensor) -> Tensor:
     """A batch in five numbers, float64, on the CPU; of structured inputs, the first tensor."""
-    shares = class_shares(logits.argmax(1).cpu(), logits.shape[1])
+    shares = class_shares(logits.argmax(1).cpu().flatten(), logits.shape[1])
     plain = inputs.tensors[0] if isinstance(inputs, Structured) else inputs
     values = plain.float()
     found = [

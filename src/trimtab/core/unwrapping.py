@@ -83,17 +83,25 @@ def _inside(model: object) -> nn.Module | None:
     return None
 
 
+def scripted(model: object) -> str:
+    """What is to be said of a model of torch.jit; nothing of others."""
+    if isinstance(model, torch.jit.ScriptModule):
+        return f"{type(model).__name__} is scripted or traced by torch.jit"
+    return ""
+
+
 def _refuse(model: Any) -> None:
     """Say of what cannot be adapted what it is, and what to adapt instead."""
     name, instead = type(model).__name__, "adapt the nn.Module that it was made from"
     if isinstance(model, torch.jit.ScriptModule):
-        raise ValueError(
-            f"{name} is scripted or traced by torch.jit, which hides layers; {instead}"
-        )
+        raise ValueError(f"{scripted(model)}, which hides layers; {instead}")
     if type(model).__module__.startswith("torch.export"):
         raise ValueError(f"{name} is a program of torch.export, which has no layers; {instead}")
     if not isinstance(model, nn.Module):
-        raise ValueError(f"model must be a torch.nn.Module or a Backbone, got {name}; {instead}")
+        raise ValueError(
+            f"model must be a torch.nn.Module or a Backbone, got {name}; {instead}; for methods "
+            "that train nothing, give trimtab.ForwardBackbone(function)"
+        )
     if isinstance(model, torch.fx.GraphModule) and _is_lowered(model):
         raise ValueError(
             f"{name} is a graph of torch.export, in which norm layers are plain operations; "

@@ -14,6 +14,7 @@ from trimtab.core.component import ParameterRule
 from trimtab.core.health import has_looked, length
 from trimtab.core.look import Look, remembered
 from trimtab.core.pace import passes
+from trimtab.core.pixel_rows import one_of_each
 from trimtab.core.shadow import LOOK_SAMPLES, Shadow
 from trimtab.core.state import StreamState
 
@@ -91,7 +92,9 @@ class Watch(Shadow):
         suspicious = betting.evidence(evidence["wealth"]) >= SUSPICION
         if suspicious or float(evidence["looked_at"]) < FIRST_SAMPLES:
             return OVERDRAFT
-        surprising = off > SURPRISE or concentration.shows(logits, evidence["ring"])
+        surprising = off > SURPRISE or concentration.shows(
+            one_of_each(logits, int(evidence["looked_at"])), evidence["ring"]
+        )
         return SURPRISE_OVERDRAFT if surprising else 0
 
     def _is_due(
@@ -108,7 +111,7 @@ class Watch(Shadow):
     def _weighed(self, evidence: Tensors, look: Look, cost: int) -> Tensors:
         """The evidence once a look is taken in."""
         allowed, ring, wealth = self.guard.allowed_harm, evidence["ring"], evidence["wealth"]
-        rows = look.rows(ring)
+        rows = look.rows(ring, int(evidence["looked_at"]))
         if look.compared:
             wealth = betting.after(wealth, betting.STABILITY, rows[:, 0], allowed)
         flow = concentration.flows(rows, ring, look.source.shape[1])

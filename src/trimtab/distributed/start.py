@@ -24,6 +24,11 @@ def start(
     Args:
         options: Those of ``Adapter``: seed, window, micro_batch, adapt_every, budget.
     """
+    if backbone.task.is_dense:
+        raise ValueError(
+            "a segmentation model adapts in one process: pixels that count are not added up over "
+            "ranks; leave out process_group=, and pass micro_batch= where memory is short"
+        )
     group = Group(process_group, backbone.device)
     passes: Passes = Sharded(backbone, group)
     adapter = method.start(backbone, passes=passes, party=group, **options)

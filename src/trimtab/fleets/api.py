@@ -8,8 +8,10 @@ from torch import nn
 from trimtab.api import backbone_of
 from trimtab.core.backbone import Backbone
 from trimtab.core.guard import Guard
+from trimtab.core.memory_limit import MicroBatch, limited
 from trimtab.core.method import Method
 from trimtab.core.outputs import Output
+from trimtab.core.pace import Budget
 from trimtab.fleets import saving
 from trimtab.fleets.fleet import Fleet
 from trimtab.fleets.opening import Opening
@@ -23,12 +25,13 @@ def fleet(
     num_classes: int | None = None,
     seed: int = 0,
     window: int | None = None,
-    micro_batch: int | None = None,
+    micro_batch: MicroBatch = None,
+    memory_limit: int | str | None = None,
     classifier: str | None = None,
     normalization: Any = None,
     output: Output = None,
     adapt_every: int = 1,
-    budget: float | None = None,
+    budget: Budget = None,
     guard: bool | Guard | None = None,
     samples_at_once: int = 128,
     resident: int | None = None,
@@ -51,7 +54,7 @@ def fleet(
     """
     stream = {
         "window": window,
-        "micro_batch": micro_batch,
+        "micro_batch": limited(micro_batch, memory_limit),
         "adapt_every": adapt_every,
         "budget": budget,
         "guard": guard,

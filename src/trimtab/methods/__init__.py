@@ -27,9 +27,13 @@ from trimtab.components.pseudo_label_contrast import PseudoLabelContrast
 from trimtab.components.recovery import Recovery
 from trimtab.components.reliable_samples import ReliableSamples
 from trimtab.components.robust_pseudo_label import RobustPseudoLabel
+from trimtab.components.selective_reset import SelectiveReset
+from trimtab.components.self_bootstrapping import SelfBootstrapping
+from trimtab.components.siamese_entropy import SiameseEntropy
 from trimtab.components.soft_likelihood_ratio import SoftLikelihoodRatio
 from trimtab.components.source_anchor import SourceAnchor
 from trimtab.components.source_ensembling import SourceEnsembling
+from trimtab.components.source_reliability import SourceReliability
 from trimtab.components.source_replay import SourceReplay
 from trimtab.components.stochastic_restore import StochasticRestore
 from trimtab.components.structure_dependence import StructureDependence
@@ -39,6 +43,7 @@ from trimtab.core.component import Component
 from trimtab.core.method import Method
 from trimtab.core.spec import terms
 from trimtab.methods.adacontrast import adacontrast
+from trimtab.methods.asr import asr
 from trimtab.methods.bn1 import bn1
 from trimtab.methods.bn_alpha import bn_alpha
 from trimtab.methods.bn_ema import bn_ema
@@ -48,10 +53,13 @@ from trimtab.methods.cotta import cotta
 from trimtab.methods.deyo import deyo
 from trimtab.methods.eata import eata
 from trimtab.methods.eta import eta
+from trimtab.methods.foa import foa
 from trimtab.methods.lame import lame
 from trimtab.methods.memo import memo
 from trimtab.methods.neo import neo
 from trimtab.methods.rdumb import rdumb
+from trimtab.methods.reservoir import reservoir
+from trimtab.methods.rmemsafe import rmemsafe
 from trimtab.methods.rmt import rmt
 from trimtab.methods.roid import roid
 from trimtab.methods.rotta import rotta
@@ -59,15 +67,18 @@ from trimtab.methods.rpl import rpl
 from trimtab.methods.santa import santa
 from trimtab.methods.sar import sar
 from trimtab.methods.source import source
+from trimtab.methods.spa import spa
 from trimtab.methods.t3a import t3a
 from trimtab.methods.tent import tent
 from trimtab.methods.trimtab import trimtab
+from trimtab.methods.zerosiam import zerosiam
 from trimtab.registry import Registry
 
 METHODS: Registry[Callable[..., Method]] = Registry(
     "method",
     {
         "adacontrast": adacontrast,
+        "asr": asr,
         "bn1": bn1,
         "bn_alpha": bn_alpha,
         "bn_ema": bn_ema,
@@ -77,10 +88,13 @@ METHODS: Registry[Callable[..., Method]] = Registry(
         "deyo": deyo,
         "eata": eata,
         "eta": eta,
+        "foa": foa,
         "lame": lame,
         "memo": memo,
         "neo": neo,
         "rdumb": rdumb,
+        "reservoir": reservoir,
+        "rmemsafe": rmemsafe,
         "rmt": rmt,
         "roid": roid,
         "rotta": rotta,
@@ -88,9 +102,11 @@ METHODS: Registry[Callable[..., Method]] = Registry(
         "santa": santa,
         "sar": sar,
         "source": source,
+        "spa": spa,
         "t3a": t3a,
         "tent": tent,
         "trimtab": trimtab,
+        "zerosiam": zerosiam,
     },
 )
 
@@ -121,9 +137,13 @@ COMPONENTS: Registry[Callable[..., Component]] = Registry(
         "recovery": Recovery,
         "reliable_samples": ReliableSamples,
         "robust_pseudo_label": RobustPseudoLabel,
+        "selective_reset": SelectiveReset,
+        "self_bootstrapping": SelfBootstrapping,
+        "siamese_entropy": SiameseEntropy,
         "soft_likelihood_ratio": SoftLikelihoodRatio,
         "source_anchor": SourceAnchor,
         "source_ensembling": SourceEnsembling,
+        "source_reliability": SourceReliability,
         "source_replay": SourceReplay,
         "stochastic_restore": StochasticRestore,
         "structure_dependence": StructureDependence,

@@ -81,10 +81,12 @@ def reliable_gradients(
 ) -> Tensor | None:
     """Gradients from the samples that are reliable under the present weights; their losses."""
     found = []
-    parts = gradients.parts_with_graph(attempt, step, weights > 0, micro_batch)
+    kept = gradients.samples_that_count(weights)
+    parts = gradients.parts_with_graph(attempt, step, kept, micro_batch)
     for part, used in parts:
         reliable, losses = reliable_rows(attempt, part.logits), gradients.losses_of(attempt, part)
-        loss = (weights[used] * reliable * losses).sum() / len(weights)
+        reliable = reliable if losses.dim() == 1 else reliable & (weights[used] > 0)
+        loss = (weights[used] * reliable * losses).sum() / weights.numel()
         if not is_finite(loss):
             return None
         attempt.backward(loss)

@@ -41,6 +41,8 @@ class ModelEntry:
     ``renames`` are (pattern, replacement) pairs that turn other public spellings of the state
     dict's names into ours, and names that begin with one of ``left_out`` are not used.
     ``brings_weights`` says that ``make`` returns a network whose weights are in it already.
+    ``task`` is ``"segmentation"`` where the network has logits for each pixel, and accuracy then is
+    the share of pixels.
     ``only_for`` says what alone the network is there for, where it belongs in no results table.
     """
 
@@ -60,6 +62,7 @@ class ModelEntry:
     left_out: tuple[str, ...] = ()
     brings_weights: bool = False
     only_for: str | None = None
+    task: str | None = None
 
     @property
     def is_users_own(self) -> bool:

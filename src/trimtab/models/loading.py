@@ -43,7 +43,7 @@ def load(
     model = build(name, weights=weights, num_classes=num_classes, normalization=normalization)
     known = describe(name).num_classes
     classes = known if "@" in name else num_classes or known
-    return Backbone(model, classes or None)
+    return Backbone(model, classes or None, task=describe(name).task)
 
 
 def build(

@@ -8,10 +8,12 @@ from torch import nn
 from trimtab.models.compact_transformer import CompactTransformer
 from trimtab.models.entry import ModelEntry, Preprocessing, Triple
 from trimtab.models.resnet import ResNet
+from trimtab.models.unet import UNet
 
 NORMALIZATION: dict[str, tuple[Triple, Triple]] = {
     "cifar10": ((0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)),
     "fashion_mnist": ((0.2190, 0.2190, 0.2190), (0.3318, 0.3318, 0.3318)),
+    "fashion_scenes": ((0.4745, 0.4745, 0.4745), (0.2048, 0.2048, 0.2048)),
 }
 """Mean and standard deviation of the training images at 32 px."""
 
@@ -26,26 +28,33 @@ def trained_entry(
     *,
     dataset: str,
     only_for: str | None = None,
+    side: int = 32,
+    num_classes: int = 10,
+    task: str | None = None,
 ) -> ModelEntry:
-    """A network of 32 px and ten classes that ``trimtab.models.train`` trained on ``dataset``."""
+    """A network for images of ``side`` px that ``trimtab.models.train`` trained on ``dataset``."""
     return ModelEntry(
         name,
         lambda num_classes: make(num_classes=num_classes),
         architecture,
         norm_layers,
-        Preprocessing(32, *NORMALIZATION[dataset]),
+        Preprocessing(side, *NORMALIZATION[dataset]),
         dataset,
-        num_classes=10,
+        num_classes=num_classes,
         clean_accuracy=clean_accuracy,
         origin="trained by this project: python -m trimtab.models.train",
         sha256=sha256,
         shipped=sha256 is not None,
         only_for=only_for,
+        task=task,
     )
 
 
 _fashion = partial(trained_entry, dataset="fashion_mnist")
 _cifar10 = partial(trained_entry, dataset="cifar10")
+_scenes = partial(
+    trained_entry, dataset="fashion_scenes", side=56, num_classes=11, task="segmentation"
+)
 
 _ENTRIES = (
     _fashion(
@@ -71,6 +80,10 @@ _ENTRIES = (
         "layer norm",
         89.02,
         "fcea7f8244542f58beeddcde063eb4f9d2d2878723fdd811fb26db48c6c3588c",
+    ),
+    _scenes("scenes_unet_bn", UNet, "U-Net, width 12", "batch norm", None, None),
+    _scenes(
+        "scenes_unet_gn", partial(UNet, norm="group"), "U-Net, width 12", "group norm", None, None
     ),
     _cifar10(
         "cifar10_resnet20_bn",
@@ -99,4 +112,5 @@ _ENTRIES = (
 )
 
 TINY = {entry.name: entry for entry in _ENTRIES}
-"""Accuracies are those of the file that is shipped, on the official 10,000 test images."""
+"""Accuracies are those of the file that is shipped, on the official 10,000 test images, or on
+2,500 scenes made of them."""

@@ -8,7 +8,6 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
-from torch.serialization import get_unsafe_globals_in_checkpoint
 
 CONTAINERS = ("state_dict", "model_state_dict", "model", "net")
 """Keys under which training scripts keep the state dict."""
@@ -50,6 +49,9 @@ def _read_torch(path: Path) -> Any:
 
 def _refusal(path: Path) -> str:
     try:
+        # torch has this from 2.6 on; before, the names stay unknown
+        from torch.serialization import get_unsafe_globals_in_checkpoint
+
         found = ", ".join(get_unsafe_globals_in_checkpoint(path)[:5])
     except Exception:  # a file that is broken in other ways too: the refusal itself stands
         found = "unknown"

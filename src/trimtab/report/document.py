@@ -6,6 +6,9 @@ from importlib import resources
 from trimtab.report.markup import Markup, element, together
 from trimtab.version import __version__
 
+STYLES = ("style.css", "widgets.css")
+SCRIPTS = ("script.js", "tables.js", "tips.js", "scrolling.js")
+
 
 def document(title: str, kind: str, head: Markup, main: Markup, links: Mapping[str, str]) -> str:
     """A whole page.
@@ -51,8 +54,10 @@ def _dialog() -> Markup:
 def _with_style(title: str, body: Markup) -> str:
     """The frame around the body. The policy makes the browser refuse any request."""
     files = resources.files("trimtab.report")
-    style = Markup((files / "style.css").read_text(encoding="utf-8"))
-    script = Markup((files / "script.js").read_text(encoding="utf-8"))
+    style, script = (
+        Markup("\n".join((files / name).read_text(encoding="utf-8") for name in names))
+        for names in (STYLES, SCRIPTS)
+    )
     policy = (
         "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
     )

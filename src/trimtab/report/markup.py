@@ -12,7 +12,7 @@ class Markup(str):
 Child = str | None
 Attribute = str | float | bool | None
 
-_EMPTY = frozenset({"meta", "br", "wbr", "input", "col"})
+_EMPTY = frozenset({"meta", "br", "wbr", "img", "input", "col"})
 _CASED = {"viewbox": "viewBox"}
 
 

@@ -1,6 +1,7 @@
 """Metrics that a table can show: error, ECE, NLL, TVD and others, each read off one run."""
 
-from collections.abc import Callable
+import statistics
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from trimtab.bench.result import RunResult
@@ -8,7 +9,7 @@ from trimtab.bench.result import RunResult
 
 @dataclass(frozen=True)
 class Metric:
-    """One number of a run; smaller is better in all of them.
+    """One number of a run; smaller is better unless it says otherwise.
 
     Args:
         name: As in the files.
@@ -17,7 +18,8 @@ class Metric:
         read: The number of a run that is done, None where it has none.
         digits: Behind the point.
         unit: What it is counted in.
-        judged: Whether being above the source model's number is marked.
+        judged: Whether being worse than the source model's number is marked.
+        larger_is_better: Whether the best of a column is its largest number.
     """
 
     name: str
@@ -27,6 +29,11 @@ class Metric:
     digits: int = 1
     unit: str = "%"
     judged: bool = True
+    larger_is_better: bool = False
+
+    def badness(self, value: float) -> float:
+        """Larger is worse."""
+        return -value if self.larger_is_better else value
 
     def show(self, value: float) -> str:
         """The number as a table shows it, without its unit."""
@@ -59,6 +66,17 @@ def _tvd(run: RunResult) -> float | None:
 
 def _negative_flips(run: RunResult) -> float | None:
     return None if run.scores is None else 100 * run.scores.negative_flips
+
+
+def _miou(run: RunResult) -> float | None:
+    known = run.scores is not None and run.scores.miou is not None
+    return 100 * run.scores.miou if known else None  # type: ignore[union-attr, operator]
+
+
+def _domain_miou(run: RunResult) -> float | None:
+    if run.scores is None or not run.scores.mious:
+        return None
+    return 100 * statistics.fmean(run.scores.mious.values())
 
 
 def _cost(run: RunResult) -> float | None:
@@ -99,6 +117,27 @@ COST = Metric(
     judged=False,
 )
 
+MIOU = Metric(
+    "miou",
+    "mIoU",
+    "Segmentation: mean intersection over union of the classes over all pixels, in %.",
+    _miou,
+    larger_is_better=True,
+)
+DOMAIN_MIOU = Metric(
+    "domain_miou",
+    "mIoU by domain",
+    "Segmentation: the mean of the domains' mIoU, each domain counting once, in %.",
+    _domain_miou,
+    larger_is_better=True,
+)
+
 METRICS = (ERROR, DOMAIN_ERROR, ECE, NLL, TVD, NEGATIVE_FLIPS, COST)
 AVERAGES = {"samples": ERROR, "domains": DOMAIN_ERROR}
 """The two ways to average errors: every sample counts once, or every domain."""
+
+
+def metrics_of(runs: Iterable[RunResult]) -> tuple[Metric, ...]:
+    """The metrics that tables of these runs show: mIoU where there are segmented images."""
+    dense = any(_miou(run) is not None for run in runs)
+    return (MIOU, *METRICS[:2], DOMAIN_MIOU, *METRICS[2:]) if dense else METRICS

@@ -13,7 +13,9 @@ from trimtab.report.sections.cost import cost
 from trimtab.report.sections.domains import domains
 from trimtab.report.sections.downloads import downloads
 from trimtab.report.sections.error_table import error_table
+from trimtab.report.sections.example_images import ImageFiles, example_images
 from trimtab.report.sections.legend import legend
+from trimtab.report.sections.methods import methods
 from trimtab.report.sections.provenance import provenance
 from trimtab.report.sections.runs import runs
 from trimtab.report.sections.summary import summary
@@ -26,11 +28,13 @@ LINKS = {
     "changes": "Changes",
     "table": "Results",
     "worst": "Worst setting",
+    "images": "Images",
     "stream": "Stream",
     "cost": "Cost",
     "classes": "Classes",
     "domains": "Domains",
     "calibration": "Calibration",
+    "methods": "Methods",
     "troubles": "Troubles",
     "provenance": "Provenance",
     "runs": "Runs",
@@ -43,6 +47,7 @@ def page(
     first: Metric = ERROR,
     comparison: Comparison | None = None,
     against: str = "",
+    images: ImageFiles | None = None,
 ) -> str:
     """The whole page.
 
@@ -52,6 +57,7 @@ def page(
         first: What the table shows at first.
         comparison: With another store, if there is one.
         against: The other store's name.
+        images: Examples of each domain, where they are at hand.
     """
     found = tables(results)
     looks = marks(found)
@@ -67,7 +73,9 @@ def page(
         error_table(found, first),
         downloads(found, comparison),
         worst_settings(found, looks),
+        example_images(images or {}),
         element("div", legend(_with_numbers(found, looks)), *plots, class_="plots"),
+        methods(looks),
         troubles(found),
         provenance(found, results),
         runs(found),

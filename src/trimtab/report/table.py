@@ -8,7 +8,7 @@ from functools import cached_property
 from trimtab.bench.names import Identity, short_labels
 from trimtab.bench.result import RunResult
 from trimtab.report.averages import mean, spread
-from trimtab.report.metrics import ERROR, Metric
+from trimtab.report.metrics import ERROR, Metric, metrics_of
 from trimtab.report.settings import Row, RunProtocol, Setting, Subject
 
 
@@ -80,6 +80,11 @@ class Table:
         """Models that are here with more than one set of weights."""
         counts = Counter((subject.data, subject.model) for subject in self.subjects)
         return frozenset(model for (_, model), count in counts.items() if count > 1)
+
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The numbers that its runs have."""
+        return metrics_of(run for cell in self.cells.values() for run in cell.done)
 
     def cell(self, row: Row, setting: Setting) -> Cell | None:
         """The cell, None if nothing was run there."""

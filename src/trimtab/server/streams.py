@@ -11,6 +11,7 @@ from trimtab.core.counters import Counters
 from trimtab.core.health import Health
 from trimtab.fleets.fleet import Fleet
 from trimtab.server.errors import RequestError, too_many
+from trimtab.server.journal import Journal
 from trimtab.server.limits import Limits
 from trimtab.server.store import Store
 
@@ -75,12 +76,18 @@ class Streams:
 
     Args:
         store: Where states are kept; without one they live and die with the process.
+        journal: Where rounds are noted before they are computed.
     """
 
     def __init__(
-        self, fleet: Fleet, store: Store | None, limits: Limits, saving: Saving | None = None
+        self,
+        fleet: Fleet,
+        store: Store | None,
+        limits: Limits,
+        saving: Saving | None = None,
+        journal: Journal | None = None,
     ) -> None:
-        self.fleet, self.store, self.limits = fleet, store, limits
+        self.fleet, self.store, self.limits, self.journal = fleet, store, limits, journal
         self.saving = saving or Saving()
         self.records: dict[str, Record] = {}
         self.totals = Counters()

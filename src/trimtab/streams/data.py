@@ -12,6 +12,9 @@ from trimtab.registry import Registry
 Indices = npt.NDArray[np.int64]
 Pixels = npt.NDArray[np.uint8]
 
+IGNORED = 255
+"""The class of pixels that nobody has labelled, as in Cityscapes."""
+
 
 class PixelSource(Protocol):
     """Images by number: an array in memory or on disk, or files that are decoded when asked for."""
@@ -27,6 +30,9 @@ class LabelledImages:
     """Images, their classes (int64, one per image) and a name.
 
     ``class_indices`` says which of a model's outputs the classes 0, 1, ... are; None: the same.
+    ``masks`` are the classes of pixels (images x height x width), for segmentation; then streams
+    are ordered by the classes of images and scored by those of pixels. Pixels of ``IGNORED`` are
+    not scored.
     """
 
     images: PixelSource
@@ -34,6 +40,7 @@ class LabelledImages:
     name: str = "images"
     class_names: tuple[str, ...] = ()
     class_indices: tuple[int, ...] | None = None
+    masks: PixelSource | None = None
 
     def __post_init__(self) -> None:
         labels = np.asarray(self.labels)
@@ -43,6 +50,8 @@ class LabelledImages:
             )
         if len(labels) != len(self.images):
             raise ValueError(f"got {len(self.images)} images but {len(labels)} labels")
+        if self.masks is not None and len(self.masks) != len(self.images):
+            raise ValueError(f"got {len(self.images)} images but {len(self.masks)} masks")
         if isinstance(self.images, np.ndarray):
             _check_pixels(self.images)
         if len(labels) and labels.min() < 0:
@@ -56,6 +65,13 @@ class LabelledImages:
         """uint8 pixels of the chosen images, images x height x width x 3."""
         return np.asarray(self.images[np.asarray(indices, dtype=np.int64)], dtype=np.uint8)
 
+    def truth(self, indices: Iterable[int] | Indices) -> Indices:
+        """What predictions are scored by: classes of the chosen images, or of their pixels."""
+        chosen = np.asarray(indices, dtype=np.int64)
+        if self.masks is None:
+            return self.labels[chosen]
+        return np.asarray(self.masks[chosen]).astype(np.int64)
+
     def subset(self, indices: Iterable[int] | Indices) -> "LabelledImages":
         """The chosen images, copied into memory."""
         chosen = np.asarray(indices, dtype=np.int64)
@@ -65,17 +81,22 @@ class LabelledImages:
             self.name,
             self.class_names,
             self.class_indices,
+            None if self.masks is None else np.asarray(self.masks[chosen]),
         )
 
 
 DATASETS: Registry[Callable[..., Any]] = Registry(
     "dataset",
     {
+        "acdc": "trimtab.streams.driving:load_acdc",
         "arrays": "trimtab.streams.array_files:load",
+        "camvid": "trimtab.streams.driving:load_camvid",
         "cifar10": "trimtab.streams.cifar10:load",
         "cifar10_c": "trimtab.streams.cifar:load_cifar10_c",
         "cifar100_c": "trimtab.streams.cifar:load_cifar100_c",
+        "cityscapes": "trimtab.streams.driving:load_cityscapes",
         "fashion_mnist": "trimtab.streams.embedded:load",
+        "fashion_scenes": "trimtab.streams.scenes:load",
         "folder": "trimtab.streams.folders:load",
         "imagenet": "trimtab.streams.imagenet:load_validation",
         "imagenet_c": "trimtab.streams.imagenet:load_imagenet_c",

@@ -50,6 +50,11 @@ class Corrupted:
         choice("domain", domain, (*self.names, CLEAN))
         return self.clean.labels
 
+    def truth(self, domain: str, indices: Indices) -> Indices:
+        """What predictions are scored by: classes of images, or of their pixels."""
+        choice("domain", domain, (*self.names, CLEAN))
+        return self.clean.truth(indices)
+
     def pixels(self, domain: str, severity: int, indices: Indices, seed: int) -> Tensor:
         images = torch.from_numpy(self.clean.pixels(indices))
         return self.corrupt(images, domain, severity, indices, seed)
@@ -83,6 +88,10 @@ class Stored:
 
     def labels(self, domain: str) -> Indices:
         return self._open(domain, 5).labels
+
+    def truth(self, domain: str, indices: Indices) -> Indices:
+        """What predictions are scored by: classes of images, or of their pixels."""
+        return self._open(domain, 5).truth(indices)
 
     def pixels(self, domain: str, severity: int, indices: Indices, seed: int) -> Tensor:
         return torch.from_numpy(self._open(domain, severity).pixels(indices))

@@ -13,6 +13,7 @@ from trimtab.streams.draws import generator
 from trimtab.streams.order import order
 from trimtab.streams.plan import Stretch, Visit, join, plain_stretch
 from trimtab.streams.scenario_base import Scenario
+from trimtab.streams.walk import Walk
 
 
 @dataclass(frozen=True)
@@ -189,6 +190,7 @@ _OWN = (
     Mixed,
     MixedCorrelated,
     Drifting,
+    Walk,
 )
 
 SCENARIOS: Registry[type[Scenario]] = Registry("scenario", {kind.word: kind for kind in _OWN})

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from trimtab.streams.batch import Batch
 from trimtab.streams.data import Indices
-from trimtab.streams.domains import Corrupted, Domains
+from trimtab.streams.domains import Corrupted, Domains, Stored
 from trimtab.streams.plan import Stretch
 
 
@@ -63,7 +63,7 @@ class Stream:
 
     def _pixels_and_labels(self, rows: Stretch) -> tuple[Tensor, Indices]:
         pixels: Tensor | None = None
-        labels = np.empty(len(rows), dtype=np.int64)
+        labels = np.empty(0, dtype=np.int64)
         kinds = np.stack([rows.domain, rows.severity, rows.second_domain, rows.second_severity])
         for kind in np.unique(kinds, axis=1).T:
             chosen = np.flatnonzero((kinds == kind[:, None]).all(axis=0))
@@ -71,9 +71,16 @@ class Stream:
             if pixels is None:
                 pixels = part.new_empty(len(rows), *part.shape[1:])
             pixels[torch.from_numpy(chosen)] = part
-            labels[chosen] = self.domains.labels(self.domain_names[kind[0]])[rows.image[chosen]]
+            truth = self._truth(self.domain_names[kind[0]], rows.image[chosen])
+            labels = labels if len(labels) else np.empty((len(rows), *truth.shape[1:]), np.int64)
+            labels[chosen] = truth
         assert pixels is not None  # a batch is never empty
         return pixels, labels
+
+    def _truth(self, domain: str, image: Indices) -> Indices:
+        if isinstance(self.domains, (Corrupted, Stored)):
+            return self.domains.truth(domain, image)
+        return self.domains.labels(domain)[image]
 
     def _one_kind(self, kind: Indices, image: Indices) -> Tensor:
         """Pixels of images that share domain, severity, second domain and second severity."""

@@ -27,7 +27,8 @@ def logits_are_finite(subject: Subject, size: int) -> None:
     adapter = subject.start()
     for batch in subject.batches(size, 5):
         logits = adapter(batch)
-        shape = (size, adapter.backbone.num_classes)
+        sides = tuple(batch.shape[-2:]) if adapter.backbone.task.is_dense else ()
+        shape = (size, adapter.backbone.num_classes, *sides)
         expect(logits.shape == shape, f"logits are {tuple(logits.shape)}, expected {shape}")
         expect(bool(logits.isfinite().all()), "logits are not finite")
         expect(not logits.requires_grad, "logits require gradients")
@@ -141,10 +142,11 @@ def degenerate_batches_are_survived(subject: Subject, size: int) -> None:
 def extreme_logits_are_survived(subject: Subject) -> None:
     """Logits ten thousand times as large leave everything finite."""
     model = copy.deepcopy(subject.model)
-    last = [module for module in model.modules() if isinstance(module, nn.Linear)][-1]
+    kind = nn.Linear if subject.task is None else nn.Conv2d
+    last = [module for module in model.modules() if isinstance(module, kind)][-1]
     with torch.no_grad():
         last.weight.mul_(1e4)
-    adapter = adapt(model, subject.method)
+    adapter = adapt(model, subject.method, task=subject.task)
     for batch in subject.batches():
         expect(bool(adapter(batch).isfinite().all()), "logits are not finite")
     expect_finite(adapter)

@@ -28,17 +28,19 @@ class Subject:
         model: A classifier of ``images``, in training mode as torch makes it.
         images: At least 80 images in [0, 1].
         full: Samples in a batch where their number is no matter.
+        task: ``"segmentation"`` for a model that has a prediction for each pixel.
     """
 
     method: Method
     model: nn.Module
     images: Tensor
     full: int = 16
+    task: str | None = None
 
     @cached_property
     def backbone(self) -> Backbone:
         """The network that all streams of the subject share."""
-        return Backbone(self.model)
+        return Backbone(self.model, task=self.task)
 
     def start(self, **options: Any) -> Adapter:
         """A fresh stream."""

@@ -37,6 +37,7 @@ def test_every_way_is_seen_on_every_domain_and_the_source() -> None:
     assert record == generalization.measure(**SETTINGS)
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_a_stream_that_was_adapted_alone_and_stopped() -> None:
     record = generalization.measure(**SETTINGS | {"rates": (1e-2,)})
     backbone, domains = models.load(MODEL), generalization.load_domains("fashion_mnist")

@@ -60,6 +60,7 @@ def _exact(name, factor, added=0.0):
     return value - (value - pixels) / (value - least) * value * saturation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -67,6 +67,8 @@ class AdaptiveNorm(OutputRule, NormRule):
     stored_samples: float = 6.0
     witness_every: int = 16
 
+    not_dense = "tells runs of one class from changes of domain, and an image has many classes"
+
     def __post_init__(self) -> None:
         if not self.stored_samples > 0:
             raise ValueError(f"stored_samples must be positive, got {self.stored_samples}")

@@ -73,6 +73,8 @@ class TemporalPrior(OutputRule):
     caution: float = 6.0
     horizon_samples: float = 4000.0
 
+    not_dense = "follows the class of one sample after another, and an image has many"
+
     def __post_init__(self) -> None:
         if not self.caution >= 0:
             raise ValueError(f"caution must be 0 nats or more, got {self.caution}")

@@ -12,7 +12,7 @@ from trimtab.models.train.recipe import Recipe
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Images (count, height, width, 3) and labels (count,), both uint8.
+    """Images (count, height, width, 3) and labels (count,) or (count, height, width), all uint8.
 
     ``teacher`` holds a teacher's logits (2, count, classes) for the images as they are and
     mirrored, or is absent.
@@ -25,7 +25,7 @@ class TrainingSet:
 
 @dataclass(frozen=True)
 class TrainingBatch:
-    """Inputs (batch, 3, size, size) in [0, 1], labels (batch,), the teacher's logits."""
+    """Inputs (batch, 3, size, size) in [0, 1], labels (batch, ...), the teacher's logits."""
 
     inputs: Tensor
     labels: Tensor
@@ -46,7 +46,10 @@ def batches(data: TrainingSet, recipe: Recipe, epoch: int) -> Iterator[TrainingB
             inputs = functional.interpolate(inputs, size, mode="bilinear", antialias=True)
         teacher = None if data.teacher is None else data.teacher[flips.long(), chosen].float()
         inputs = inputs.contiguous(memory_format=torch.channels_last)
-        yield TrainingBatch(inputs, data.labels[chosen].long(), teacher)
+        labels = data.labels[chosen].long()
+        if labels.dim() > 1:  # of pixels, which are mirrored with their images
+            labels = torch.where(flips[:, None, None], labels.flip(2), labels)
+        yield TrainingBatch(inputs, labels, teacher)
 
 
 def batches_per_epoch(data: TrainingSet, recipe: Recipe) -> int:

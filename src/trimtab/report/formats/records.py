@@ -3,23 +3,24 @@
 from typing import Any
 
 from trimtab.report.comparison import Change
-from trimtab.report.metrics import DOMAIN_ERROR, ERROR, METRICS, SOURCE_ERROR
+from trimtab.report.metrics import DOMAIN_ERROR, ERROR, SOURCE_ERROR, Metric
 from trimtab.report.reading import Reading, readings
 from trimtab.report.table import Table
 
 
 def records(tables: list[Table]) -> list[dict[str, Any]]:
     """One record a cell. Shares in %, ``_spread`` is the standard deviation over seeds."""
-    return [record for table in tables for record in _of_table(table)]
+    shown = {metric.name: metric for table in tables for metric in table.metrics}
+    return [record for table in tables for record in _of_table(table, list(shown.values()))]
 
 
-def _of_table(table: Table) -> list[dict[str, Any]]:
+def _of_table(table: Table, metrics: list[Metric]) -> list[dict[str, Any]]:
     found = []
     by_samples, by_domains = readings(table, ERROR), readings(table, DOMAIN_ERROR)
     for (row, setting), reading in by_samples.items():
         cell = table.cells[row, setting]
         numbers: dict[str, Any] = {"source_error": cell.mean(SOURCE_ERROR)}
-        for metric in METRICS:
+        for metric in metrics:
             numbers[metric.name] = cell.mean(metric)
             numbers[f"{metric.name}_spread"] = cell.spread(metric)
         found.append(

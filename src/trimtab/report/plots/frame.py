@@ -18,11 +18,13 @@ class Axis:
         name: What is measured, with its unit.
         scale: From numbers to pixels.
         show: A tick's words.
+        ticked: Whether it has ticks at all; other words may stand in their place.
     """
 
     name: str
     scale: Scale
     show: Callable[[float], str] = "{:g}".format
+    ticked: bool = True
 
 
 def across(name: str, low: float, high: float, *, doubling: bool = False) -> Axis:
@@ -36,20 +38,33 @@ def upward(name: str, low: float, high: float) -> Axis:
     return Axis(name, Scale(low, high, HEIGHT - BOTTOM, TOP))
 
 
-def plot(summary: str, x: Axis, y: Axis, *content: Child) -> Markup:
-    """A whole plot; ``summary`` is what a screen reader says."""
+def plot(
+    summary: str, x: Axis, y: Axis, *content: Child, below: float = 0, data: str | None = None
+) -> Markup:
+    """A whole plot.
+
+    Args:
+        summary: What a screen reader says.
+        x: From left to right.
+        y: From bottom to top.
+        content: Lines and points.
+        below: Room between the plot and the name of its lower axis, in pixels.
+        data: Numbers behind the lines, for the script that shows them: see ``tips.js``.
+    """
     return element(
         "svg",
         element("title", summary),
-        _grid(x, y),
+        _grid(x, y, below),
         *content,
         class_="plot",
         role="img",
-        viewbox=f"0 0 {WIDTH} {HEIGHT}",
+        viewbox=f"0 0 {WIDTH} {HEIGHT + below:g}",
+        tabindex=None if data is None else 0,
+        data_curve=data,
     )
 
 
-def _grid(x: Axis, y: Axis) -> Markup:
+def _grid(x: Axis, y: Axis, below: float) -> Markup:
     floor, ceiling = HEIGHT - BOTTOM, TOP
     rows = [
         together(
@@ -64,11 +79,11 @@ def _grid(x: Axis, y: Axis) -> Markup:
             element("line", class_="grid", x1=place, x2=place, y1=ceiling, y2=floor),
             element("text", x.show(tick), class_="tick middle", x=place, y=floor + 14),
         )
-        for tick in x.scale.ticks
+        for tick in (x.scale.ticks if x.ticked else ())
         for place in [x.scale(tick)]
     ]
     names = (
-        element("text", x.name, class_="axis end", x=WIDTH - RIGHT, y=HEIGHT - 6),
+        element("text", x.name, class_="axis end", x=WIDTH - RIGHT, y=HEIGHT + below - 6),
         element("text", y.name, class_="axis", x=0, y=10),
     )
     return together(*rows, *columns, *names)

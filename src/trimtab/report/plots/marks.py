@@ -1,6 +1,7 @@
 """How a method looks, the same in every plot: a colour, a kind of line and a shape."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trimtab.report.markup import Child, Markup, element
@@ -12,7 +13,7 @@ COLOURS = 8
 
 SOURCE = "source"
 DASHES = ("", "6 3", "2 3")
-SHAPES = ("circle", "square", "triangle", "diamond")
+SHAPES = ("circle", "square", "triangle", "diamond", "down", "plus", "cross", "star")
 
 
 @dataclass(frozen=True)
@@ -77,19 +78,34 @@ def nth_mark(index: int) -> Mark:
 
 
 def _corners(shape: str, x: float, y: float, radius: float) -> list[tuple[float, float]]:
-    if shape == "square":
-        side = 0.9 * radius
-        return [
-            (x - side, y - side),
-            (x + side, y - side),
-            (x + side, y + side),
-            (x - side, y + side),
-        ]
-    if shape == "triangle":
-        return [
-            (x, y - 1.2 * radius),
-            (x + 1.1 * radius, y + 0.8 * radius),
-            (x - 1.1 * radius, y + 0.8 * radius),
-        ]
-    reach = 1.25 * radius
-    return [(x, y - reach), (x + reach, y), (x, y + reach), (x - reach, y)]
+    return [(x + radius * right, y + radius * down) for right, down in CORNERS[shape]]
+
+
+def _turned(shape: Sequence[tuple[float, float]], degrees: float) -> list[tuple[float, float]]:
+    cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return [(cos * x - sin * y, sin * x + cos * y) for x, y in shape]
+
+
+def _star(points: int, outer: float, inner: float) -> list[tuple[float, float]]:
+    """From the top, outward and inward in turn."""
+    reach = [outer, inner] * points
+    return [_turned([(0.0, -r)], 180 * place / points)[0] for place, r in enumerate(reach)]
+
+
+_ARM, _TIP = 0.38, 1.2
+_PLUS = [
+    (-_ARM, -_TIP), (_ARM, -_TIP), (_ARM, -_ARM), (_TIP, -_ARM), (_TIP, _ARM), (_ARM, _ARM),
+    (_ARM, _TIP), (-_ARM, _TIP), (-_ARM, _ARM), (-_TIP, _ARM), (-_TIP, -_ARM), (-_ARM, -_ARM),
+]  # fmt: skip
+_TRIANGLE = [(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]
+
+CORNERS: dict[str, list[tuple[float, float]]] = {
+    "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+    "triangle": _TRIANGLE,
+    "diamond": [(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)],
+    "down": _turned(_TRIANGLE, 180),
+    "plus": _PLUS,
+    "cross": _turned(_PLUS, 45),
+    "star": _star(5, 1.45, 0.6),
+}
+"""Corners of each shape but the circle, right and down from its middle, in radii."""

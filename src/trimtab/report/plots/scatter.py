@@ -10,7 +10,7 @@ from trimtab.report.plots.scale import doubling_span, span
 from trimtab.report.settings import Row
 
 Place = tuple[float, float]
-LETTER, LINE = 6.0, 11.0
+LETTER, LINE = 6.8, 11.0
 """About the size of a letter of a label, in pixels."""
 
 

@@ -1,9 +1,11 @@
 """A method's changes against the source, one dot a setting, on one line."""
 
+from trimtab.bench.titles import data_title, model_title
 from trimtab.report.markup import Markup, element
 from trimtab.report.plots.marks import Mark
 from trimtab.report.plots.scale import Scale, span
 from trimtab.report.ranking import Standing
+from trimtab.report.settings import Setting
 
 WIDTH, HEIGHT, MARGIN = 320, 26, 14
 
@@ -45,7 +47,7 @@ def strip(standing: Standing, mark: Mark, scale: Scale) -> Markup:
             scale(change),
             middle,
             5.5 if setting == standing.worst else 3,
-            element("title", f"{setting.data}, {setting.model}, {setting.title}: {change:+.1f}"),
+            element("title", f"{_place(setting)}: {change:+.1f} points"),
         )
         for setting, change in changes.items()
     ]
@@ -55,6 +57,10 @@ def strip(standing: Standing, mark: Mark, scale: Scale) -> Markup:
         zero,
         element("g", bar, *dots, data_method=mark.name),
     )
+
+
+def _place(setting: Setting) -> str:
+    return f"{data_title(setting.data)}, {model_title(setting.model)}, {setting.title}"
 
 
 def _svg(summary: str, *content: Markup) -> Markup:

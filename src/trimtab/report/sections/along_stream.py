@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from trimtab.report.domain_spans import Span, domain_spans
 from trimtab.report.markup import Markup
 from trimtab.report.metrics import ERROR, TVD, Metric
 from trimtab.report.plots.curves import Curve, curves, mean_curve
@@ -16,8 +17,9 @@ TEXTS = {
     ERROR: (
         "stream",
         "Error along the stream",
-        "The error of each of up to 60 stretches of at least 50 samples, mean over seeds. "
-        "A line that climbs is a method that loses its footing. Tap a name above to see it alone.",
+        "The error of each of up to 60 stretches of at least 50 samples, mean over seeds; "
+        "where domains follow each other, bands show them. A line that climbs is a method that "
+        "loses its footing. Point at a plot for its numbers, tap a name above to see it alone.",
     ),
     TVD: (
         "classes",
@@ -39,7 +41,10 @@ def along_stream(tables: list[Table], marks: Mapping[Row, Mark], metric: Metric)
 
     def draw(table: Table, setting: Setting) -> Markup | None:
         drawn = _drawn(table, setting, metric)
-        return curves(drawn, marks, metric, limits[table, setting.subject]) if drawn else None
+        if not drawn:
+            return None
+        spans = _shared_spans(table, setting)
+        return curves(drawn, marks, metric, limits[table, setting.subject], spans)
 
     content = panels(tables, draw)
     return section(*TEXTS[metric], content) if content else None
@@ -48,6 +53,12 @@ def along_stream(tables: list[Table], marks: Mapping[Row, Mark], metric: Metric)
 def _drawn(table: Table, setting: Setting, metric: Metric) -> dict[Row, Curve]:
     found = {row: mean_curve(cell, metric) for row, cell in table.column(setting).items()}
     return {row: curve for row, curve in found.items() if curve}
+
+
+def _shared_spans(table: Table, setting: Setting) -> list[Span]:
+    """Where domains begin and end, if that is so for all methods of the setting."""
+    found = [domain_spans(cell) for cell in table.column(setting).values()]
+    return found[0] if found and all(spans == found[0] for spans in found) else []
 
 
 def _limits(table: Table, subject: Subject, metric: Metric) -> tuple[float, float]:

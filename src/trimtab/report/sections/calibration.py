@@ -1,9 +1,9 @@
 """Calibration: whether a method knows how sure it may be."""
 
-import json
 from collections.abc import Mapping
 
 from trimtab.report.markup import Markup, element, shortened, together
+from trimtab.report.method_cards import flattens_confidence
 from trimtab.report.metrics import ECE, NLL, Metric
 from trimtab.report.plots.marks import Mark
 from trimtab.report.plots.reliability import pooled_bins, reliability
@@ -37,15 +37,13 @@ def calibration(tables: list[Table], marks: Mapping[Row, Mark]) -> Markup | None
         "How often predictions are right, by how sure they are; large points hold many samples. "
         "Below the diagonal a method is too sure of itself, above it too shy. ECE is the mean "
         "distance to the diagonal in %, NLL the negative log likelihood in nats."
-        + (FLATTENED if any(_flattens(row) for table in tables for row in table.rows) else ""),
+        + (
+            FLATTENED
+            if any(flattens_confidence(row) for table in tables for row in table.rows)
+            else ""
+        ),
         content,
     )
-
-
-def _flattens(row: Row) -> bool:
-    """Whether this is ROID with its prior correction in the form of logits, the default."""
-    method, options = json.loads(row.identity)
-    return bool(method == "roid" and options.get("prior", "logits") == "logits")
 
 
 def _numbers(column: Mapping[Row, Cell], marks: Mapping[Row, Mark]) -> Markup:

@@ -1,8 +1,9 @@
 """What changed against another store."""
 
+from trimtab.bench.titles import data_title, model_title
 from trimtab.report.comparison import Change, Comparison
 from trimtab.report.markup import Markup, breakable, element
-from trimtab.report.sections.layout import scrolling, section
+from trimtab.report.sections.layout import row_filter, scrolling, section
 
 
 def changes(comparison: Comparison, name: str) -> Markup:
@@ -29,15 +30,20 @@ def changes(comparison: Comparison, name: str) -> Markup:
         element("thead", head),
         element("tbody", *(_row(change, several) for change in comparison.changes)),
         class_="results roomy",
+        data_sortable=True,
     )
     return section(
-        "changes", f"Against {name}", introduction, scrolling(content, f"Changes against {name}")
+        "changes",
+        f"Against {name}",
+        introduction,
+        row_filter("changes", "rows"),
+        scrolling(content, f"Changes against {name}"),
     )
 
 
 def _row(change: Change, several_protocols: bool) -> Markup:
     setting = change.setting
-    where = f"{setting.data} · {setting.model} · {setting.title}"
+    where = f"{data_title(setting.data)} · {model_title(setting.model)} · {setting.title}"
     if several_protocols:
         where += f" · {change.protocol}"
     if change.other_weights:

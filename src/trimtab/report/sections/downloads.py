@@ -1,6 +1,7 @@
 """The page's numbers as CSV and JSON files, inside the page: saving them asks no network."""
 
 import base64
+from collections.abc import Mapping
 
 from trimtab.report import formats
 from trimtab.report.comparison import Comparison
@@ -13,7 +14,12 @@ KINDS = {"csv": "text/csv", "json": "application/json"}
 
 def downloads(tables: list[Table], comparison: Comparison | None) -> Markup:
     """A line with a link for each format."""
-    links = [_link(kind, formats.write(kind, tables, ERROR, comparison)) for kind in KINDS]
+    return download_links({k: formats.write(k, tables, ERROR, comparison) for k in KINDS})
+
+
+def download_links(texts: Mapping[str, str]) -> Markup:
+    """The line, of a file's text by format."""
+    links = [_link(kind, text) for kind, text in texts.items()]
     return element("p", "All numbers of this page as files: ", *links, class_="downloads")
 
 

@@ -1,16 +1,19 @@
 """The tables of the papers: methods by settings, one number at a time."""
 
+from trimtab.bench.titles import scenario_meaning
 from trimtab.report.markup import Markup, breakable, element, together
-from trimtab.report.metrics import METRICS, Metric
+from trimtab.report.metrics import Metric
 from trimtab.report.reading import MEANINGS, WORSE, Reading, mean_readings, readings
 from trimtab.report.sections.layout import (
     protocol_heading,
+    row_filter,
     scenario_name,
     scrolling,
     section,
     setting_name,
     subject_name,
 )
+from trimtab.report.sections.methods import method_link
 from trimtab.report.sections.runs import cell_anchor
 from trimtab.report.settings import Row, Setting
 from trimtab.report.table import Table
@@ -21,25 +24,28 @@ MANY = 8
 
 def error_table(tables: list[Table], first: Metric) -> Markup:
     """The section; ``first`` is the number that is shown until another one is asked for."""
+    shown = {metric.name: metric for table in tables for metric in table.metrics}
+    metrics = tuple(shown.values())
     content = [
         together(
             protocol_heading(table, tables),
-            *(_one(table, number, metric, hidden=metric is not first) for metric in METRICS),
+            *(_one(table, number, metric, hidden=metric is not first) for metric in metrics),
         )
         for number, table in enumerate(tables)
     ]
     return section(
         "table",
         "Results",
-        "Mean over seeds, ± its standard deviation. Bold is the best of a column. "
-        "Tap a number for its runs and the commands that do them again.",
-        _switch(first),
+        "Mean over seeds, ± its standard deviation. Bold is the best of a column. Tap a number for "
+        "its runs and the commands that do them again, a head to sort, a name for its card.",
+        element("div", _switch(first, metrics), row_filter("table"), class_="controls"),
         *content,
         _key(),
+        _scenarios(tables),
     )
 
 
-def _switch(first: Metric) -> Markup:
+def _switch(first: Metric, metrics: tuple[Metric, ...]) -> Markup:
     buttons = [
         element(
             "button",
@@ -49,7 +55,7 @@ def _switch(first: Metric) -> Markup:
             data_show=metric.name,
             aria_pressed="true" if metric is first else "false",
         )
-        for metric in METRICS
+        for metric in metrics
     ]
     return element("div", *buttons, class_="switch", role="group", aria_label="Number shown")
 
@@ -58,7 +64,7 @@ def _one(table: Table, number: int, metric: Metric, *, hidden: bool) -> Markup:
     body = element("tbody", *_rows(table, number, metric))
     caption = element("caption", f"{metric.explanation} {_capital(str(table.protocol))}.")
     kind = "results dense" if len(table.settings) > MANY else "results"
-    content = element("table", caption, _head(table), body, class_=kind)
+    content = element("table", caption, _head(table), body, class_=kind, data_sortable=True)
     box = scrolling(content, f"{metric.title}, {table.protocol}")
     return element("div", box, data_metric=metric.name, hidden=hidden)
 
@@ -75,7 +81,13 @@ def _head(table: Table) -> Markup:
         for subject, settings in table.subjects.items()
     ]
     scenarios = [
-        element("th", scenario_name(setting), scope="col", class_=_first(index))
+        element(
+            "th",
+            scenario_name(setting),
+            scope="col",
+            class_=_first(index),
+            title=scenario_meaning(setting.scenario) or None,
+        )
         for settings in table.subjects.values()
         for index, setting in enumerate(settings)
     ]
@@ -101,7 +113,7 @@ def _rows(table: Table, number: int, metric: Metric) -> list[Markup]:
             for settings in table.subjects.values()
             for index, setting in enumerate(settings)
         ]
-        name = element("th", breakable(row.label), scope="row", class_="method")
+        name = element("th", method_link(row), scope="row", class_="method")
         mean = element("td", _number(means.get(row)), class_="first mean")
         kind = "source" if row.is_source else None
         rows.append(
@@ -157,6 +169,18 @@ def _key() -> Markup:
         for mark, meaning in MEANINGS.items()
     ]
     return element("dl", *entries, class_="key")
+
+
+def _scenarios(tables: list[Table]) -> Markup | None:
+    """What the settings are, in words."""
+    places = dict.fromkeys(setting for table in tables for setting in table.settings)
+    meanings = {place.title: scenario_meaning(place.scenario) for place in places}
+    entries = [
+        element("div", element("dt", title), element("dd", meaning))
+        for title, meaning in meanings.items()
+        if meaning
+    ]
+    return element("dl", *entries, class_="key") if entries else None
 
 
 def _first(index: int) -> str | None:

@@ -1,5 +1,8 @@
 """What sections are made of: headings, scrolling boxes, names of settings."""
 
+from collections.abc import Iterable, Sequence
+
+from trimtab.bench.titles import data_title, model_title
 from trimtab.report.markup import Child, Markup, breakable, element, together
 from trimtab.report.settings import Setting, Subject
 from trimtab.report.table import Table
@@ -23,9 +26,48 @@ def scrolling(content: Markup, title: str) -> Markup:
     )
 
 
+def data_table(
+    heads: Sequence[str], rows: Iterable[Sequence[Child]], words: Sequence[str] = ()
+) -> Markup:
+    """A table that can be sorted by any of its columns.
+
+    Args:
+        heads: The names of the columns.
+        rows: One cell for each head.
+        words: Heads whose cells are words, which stand to the left.
+    """
+    kinds = ["words" if head in words else None for head in heads]
+    head = element(
+        "tr",
+        *(element("th", h, scope="col", class_=k) for h, k in zip(heads, kinds, strict=True)),
+    )
+    body = [
+        element("tr", *(element("td", cell, class_=k) for cell, k in zip(row, kinds, strict=True)))
+        for row in rows
+    ]
+    return element(
+        "table",
+        element("thead", head),
+        element("tbody", *body),
+        class_="results roomy",
+        data_sortable=True,
+    )
+
+
+def row_filter(section_name: str, what: str = "methods") -> Markup:
+    """A field that leaves only the rows of a section's tables that have these words in them."""
+    return element(
+        "input",
+        type="search",
+        placeholder=f"Filter {what} …",
+        aria_label=f"Filter {what}",
+        data_filter=section_name,
+    )
+
+
 def subject_name(table: Table, subject: Subject) -> str:
     """Data and model; with the weights where a model is here with several."""
-    name = f"{subject.data} · {subject.model}"
+    name = f"{data_title(subject.data)} · {model_title(subject.model)}"
     if subject.model in table.several_weights:
         name += f" · weights {subject.short_weights}"
     return name

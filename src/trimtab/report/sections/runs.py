@@ -3,7 +3,7 @@
 from trimtab.bench.result import RunResult
 from trimtab.report.markup import Markup, element
 from trimtab.report.metrics import COST, DOMAIN_ERROR, ECE, ERROR, NLL, TVD, Metric
-from trimtab.report.sections.layout import section, setting_name
+from trimtab.report.sections.layout import row_filter, section, setting_name
 from trimtab.report.settings import Row, Setting
 from trimtab.report.table import Cell, Table
 
@@ -28,7 +28,13 @@ def runs(tables: list[Table]) -> Markup:
         "Every run",
         "The command of each run. With the same weights and versions it gives the same numbers, "
         "time and memory aside.",
-        element("details", element("summary", f"Show all {count:,}"), *articles, class_="group"),
+        element(
+            "details",
+            element("summary", f"Show all {count:,}"),
+            row_filter("runs", "runs"),
+            *articles,
+            class_="group",
+        ),
     )
 
 

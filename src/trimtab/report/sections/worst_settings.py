@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 
-from trimtab.report.markup import Markup, breakable, element
+from trimtab.report.markup import Markup, element
 from trimtab.report.plots.marks import Mark
 from trimtab.report.plots.scale import Scale
 from trimtab.report.plots.strip import strip, strip_axis, strip_scale
 from trimtab.report.ranking import Standing, ranking
 from trimtab.report.sections.layout import scrolling, section, setting_name, with_headings
+from trimtab.report.sections.methods import method_link
 from trimtab.report.settings import Row
 from trimtab.report.table import Table
 
@@ -39,7 +40,7 @@ def _one(table: Table, marks: Mapping[Row, Mark]) -> Markup | None:
         element("th", "Worst", scope="col"),
         element("th", "Mean", scope="col"),
         element("th", "Worse than source", scope="col"),
-        element("th", strip_axis(scale), scope="col", class_="chart"),
+        element("th", strip_axis(scale), scope="col", class_="chart", data_unsorted=True),
         element("th", "Worst in", scope="col", class_="words"),
     )
     body = [
@@ -47,7 +48,11 @@ def _one(table: Table, marks: Mapping[Row, Mark]) -> Markup | None:
         for place, standing in enumerate(standings, start=1)
     ]
     content = element(
-        "table", element("thead", head), element("tbody", *body), class_="results roomy"
+        "table",
+        element("thead", head),
+        element("tbody", *body),
+        class_="results roomy",
+        data_sortable=True,
     )
     return scrolling(content, "Ranking by worst setting")
 
@@ -60,7 +65,7 @@ def _row(table: Table, place: int, standing: Standing, mark: Mark, scale: Scale)
     return element(
         "tr",
         element("td", str(place)),
-        element("th", breakable(standing.row.label), scope="row", class_="method"),
+        element("th", method_link(standing.row), scope="row", class_="method"),
         element("td", _change(worst)),
         element("td", _change(standing.mean)),
         element("td", tried),

@@ -1,0 +1,84 @@
+"""Adaptive update frequency: learn at once where inputs are new, rarely where little changes.
+
+As with the adaptive step size of a numerical integrator, the next step is as long as predictions
+allow: an update stands for all batches since the last one (its gradient is moved along that many
+times), and the stride to the next one grows while updates hardly change predictions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+
+from trimtab.core.novelty import Novelty
+
+LONGEST = 8
+"""Most batches from one update to the next, and most moves along one gradient."""
+TOLERATED = 0.05
+"""Share of the predicted probability that an update may move, in the mean over samples."""
+SHORTER, LONGER = 0.5, 4.0
+"""Least and most factor from one stride to the next."""
+
+
+@dataclass(frozen=True)
+class Stride:
+    """How often a stream learns; never written into.
+
+    Args:
+        batches: From one update to the next.
+        waited: Batches since the last update.
+        novelty: What inputs look like; the stride begins anew where that changes.
+    """
+
+    batches: int = 1
+    waited: int = 0
+    novelty: Novelty = field(default_factory=Novelty)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is time for an update."""
+        return self.waited >= self.batches
+
+    @property
+    def moves(self) -> int:
+        """How many batches an update stands for that is made now."""
+        return max(1, min(self.waited, LONGEST))
+
+    def after_batch(self) -> "Stride":
+        """Once another batch is there to learn from."""
+        return replace(self, waited=self.waited + 1)
+
+    def after_update(self, change: float | None) -> "Stride":
+        """Once an update has moved predictions by ``change``; None where it has moved nothing."""
+        if change is None:
+            return replace(self, waited=0)
+        factor = min(max(TOLERATED / max(change, 1e-9), SHORTER), LONGER)
+        batches = min(max(round(self.batches * factor), 1), LONGEST)
+        return replace(self, batches=batches, waited=0)
+
+    def seeing(self, inputs: Tensor) -> "Stride":
+        """Once a batch is looked at: where it is unlike those before it, learn from it."""
+        novelty, new = self.novelty.seeing(inputs)
+        return replace(self, novelty=novelty, batches=1 if new else self.batches)
+
+    def state(self) -> dict[str, float]:
+        """All of it, by name."""
+        own = {"stride_batches": self.batches, "stride_waited": self.waited}
+        return {**own, **self.novelty.state()}
+
+    @classmethod
+    def of(cls, state: Mapping[str, float]) -> "Stride":
+        """What ``state`` has written."""
+        counts = int(state["stride_batches"]), int(state["stride_waited"])
+        return cls(*counts, Novelty.of(state))
+
+
+@torch.no_grad()
+def change_between(before: Tensor, after: Tensor) -> float:
+    """Share of probability that differs between two predictions, in the mean over samples.
+
+    1, which is all of it, where a prediction is not finite.
+    """
+    both = [logits.softmax(1) for logits in (before, after)]
+    return float(((both[0] - both[1]).abs().sum(1).mean() / 2).nan_to_num(1.0))

@@ -1,0 +1,161 @@
+"""Which method looks best on unlabelled data: gains over no adaptation, estimated without labels.
+
+A prediction seems right where the model says the same of a mirrored view; the guard's rule
+(``core/look.py``) makes of that by how much a method seems righter than the source model. How often
+the choice is the true best one is measured in docs/compare.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from trimtab.api import adapt
+from trimtab.augment import mirrored
+from trimtab.core.adapter import Adapter
+from trimtab.core.backbone import Backbone
+from trimtab.core.look import COLUMNS, RING_SAMPLES, Look
+
+METHODS = ("bn1", "neo", "tent", "roid", "asr", "trimtab")
+"""Compared with no adaptation unless others are named."""
+
+SOURCE = "source"
+DEVIATIONS = 2.0
+"""Standard errors by which a gain has to be above zero to be clear."""
+FEWEST_BATCHES = 4
+"""Fewer do not show how sure an estimate is."""
+
+HARM, AGREEMENT = COLUMNS.index("harm"), COLUMNS.index("agreement")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is known of a method without labels.
+
+    Args:
+        gain: Estimated gain in accuracy over no adaptation, a share.
+        error: Standard error of the gain, from batch to batch.
+        agreement: Share of images on which the method says what the source model says.
+        passes: Forward passes for each image, a pass backward counted as two.
+        refused: Why the method could not be tried; the numbers are then of no worth.
+    """
+
+    method: str
+    gain: float = 0.0
+    error: float = math.inf
+    agreement: float = 1.0
+    passes: float = 1.0
+    refused: str = ""
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the method is clearly better than no adaptation."""
+        return not self.refused and self.gain - DEVIATIONS * self.error > 0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Estimates of all methods on one stream, and what follows."""
+
+    images: int
+    stability: float
+    """Share of images of which the source model says the same when they are mirrored."""
+    estimates: tuple[Estimate, ...]
+
+    @property
+    def choice(self) -> str:
+        """The clearly better method of the largest gain, less its error; ``source`` without one."""
+        clear = [estimate for estimate in self.estimates if estimate.is_clear]
+        best = max(clear, key=lambda estimate: estimate.gain - estimate.error, default=None)
+        return SOURCE if best is None else best.method
+
+    def record(self) -> dict[str, Any]:
+        """All of it as plain data, for JSON; what is infinite is null."""
+        rows = [asdict(estimate) for estimate in self.estimates]
+        for row in rows:
+            row["error"] = row["error"] if math.isfinite(row["error"]) else None
+        known = {"images": self.images, "source_stability": self.stability}
+        return {**known, "choice": self.choice, "estimates": rows}
+
+
+@dataclass
+class _Candidate:
+    """A method on its way along the stream."""
+
+    method: str
+    adapter: Adapter | None
+    refused: str = ""
+    rows: Tensor = field(default_factory=lambda: torch.zeros(0, len(COLUMNS)))
+    gains: list[float] = field(default_factory=list)
+    agreements: list[float] = field(default_factory=list)
+
+    def take(self, batch: Tensor, view: Tensor, source: Tensor, source_view: Tensor) -> None:
+        if self.adapter is None:
+            return
+        try:
+            adapted_view = self.adapter.predict(view)
+            adapted = self.adapter(batch)
+        except ValueError as error:
+            self.adapter, self.refused = None, str(error)
+            return
+        new = Look(adapted, source, adapted_view, source_view).rows(self.rows)
+        self.rows = torch.cat([new, self.rows])[:RING_SAMPLES]
+        self.gains.append(-float(new[:, HARM].mean()))
+        self.agreements.append(float(new[:, AGREEMENT].mean()))
+
+    def estimate(self) -> Estimate:
+        if self.adapter is None or not self.gains:
+            return Estimate(self.method, refused=self.refused)
+        gains = torch.tensor(self.gains, dtype=torch.float64)
+        known = len(gains) >= FEWEST_BATCHES
+        error = float(gains.std()) / len(gains) ** 0.5 if known else math.inf
+        counters = self.adapter.counters
+        passes = (counters.forward_samples + 2 * counters.backward_samples) / counters.samples
+        agreement = sum(self.agreements) / len(gains)
+        return Estimate(self.method, float(gains.mean()), error, agreement, passes)
+
+
+def compare(
+    backbone: Backbone,
+    batches: Iterable[Tensor],
+    methods: Sequence[str] = METHODS,
+    *,
+    seed: int = 0,
+    progress: Callable[[int], object] = lambda images: None,
+) -> Comparison:
+    """Estimate, without labels, what methods gain on a stream over the source model.
+
+    All methods see each batch once, in the order in which batches come. Each image passes the
+    network twice for the source model, and for each method as often as it takes and once more.
+
+    Args:
+        batches: Inputs of the network, (batch, channels, height, width).
+        methods: Names or compositions; one that cannot be tried says why.
+        progress: Called with the number of images so far.
+    """
+    source = adapt(backbone, SOURCE, seed=seed)
+    candidates = [_candidate(backbone, method, seed) for method in methods]
+    images, stable = 0, 0
+    for batch in batches:
+        view = mirrored(batch)
+        logits, seen = source(batch), source.predict(view)
+        stable += int((logits.argmax(1) == seen.argmax(1)).sum())
+        for candidate in candidates:
+            candidate.take(batch, view, logits, seen)
+        images += len(batch)
+        progress(images)
+    if not images:
+        raise ValueError("there are no images to compare methods on")
+    return Comparison(images, stable / images, tuple(one.estimate() for one in candidates))
+
+
+def _candidate(backbone: Backbone, method: str, seed: int) -> _Candidate:
+    try:
+        return _Candidate(method, adapt(backbone, method, seed=seed))
+    except ValueError as error:
+        return _Candidate(method, None, str(error))
