@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from trimtab.core import captured, saved
+from trimtab.core import captured, memory_limit, saved
 from trimtab.core import inputs as input_rules
 from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Backbone, Tensors
@@ -23,7 +23,6 @@ from trimtab.core.pace import Budget, Pace
 from trimtab.core.party import Batch, Party
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.plausible import merged
-from trimtab.core.ranges import check_whole
 from trimtab.core.state import StreamState
 from trimtab.core.structured import Given
 from trimtab.core.watch import Watch
@@ -65,14 +64,14 @@ class Adapter(Observed, Face):
         *,
         seed: int = 0,
         window: int | None = None,
-        micro_batch: int | None = None,
+        micro_batch: int | memory_limit.MemoryLimit | None = None,
         adapt_every: int = 1,
         budget: Budget = None,
         passes: Passes | None = None,
         party: Party | None = None,
         guard: bool | Guard | None = None,
     ) -> None:
-        check_whole("micro_batch", micro_batch, "sample")
+        memory_limit.check(micro_batch)
         super().__init__()
         self.backbone = backbone
         self.method = method = method.suited_to(backbone.task)

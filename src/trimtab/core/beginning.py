@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -16,6 +15,7 @@ from trimtab.core import component as roles
 from trimtab.core import reach
 from trimtab.core.attempt import Attempt, full
 from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.blank import Sample, blank_like
 from trimtab.core.pace import Pace
 from trimtab.core.state import StreamState
 from trimtab.core.structured import Form, Structured
@@ -23,13 +23,6 @@ from trimtab.core.window import Window
 
 if TYPE_CHECKING:
     from trimtab.core.prediction import Prediction
-
-MOST_VALUES = 2**26
-"""Of one sample. A larger one is a mistake, or a file that asks for all of the memory."""
-
-
-Sample = tuple[int, ...] | Form
-"""What one sample looks like: its shape, or the form of a structured one."""
 
 
 class Beginnings:
@@ -130,7 +123,7 @@ def begin(attempt: Attempt, sample: Sample) -> StreamState:
     Its counters say what beginning has cost.
     """
     sample_shape, form = _shape_and_form(sample)
-    blank = _blank(attempt.backbone, sample)
+    blank = blank_like(attempt.backbone, sample)
     found = _probe(attempt.backbone, blank)
     reach.check(attempt.backbone, attempt.source, blank)
     start = roles.Start(
@@ -150,18 +143,6 @@ def begin(attempt: Attempt, sample: Sample) -> StreamState:
         attempt.state.sample_shape, attempt.state.form = sample_shape, form
         attempt.learner.warm_up(attempt)
     return attempt.state
-
-
-def _blank(backbone: Backbone, sample: Sample) -> Tensor:
-    """One sample of zeros, (1, ...)."""
-    for shape in sample.shapes if isinstance(sample, Form) else (sample,):
-        if math.prod(shape) > MOST_VALUES:
-            raise ValueError(
-                f"a sample may have {MOST_VALUES} values at most, got shape {shape}; resize it"
-            )
-    if isinstance(sample, Form):
-        return cast(Tensor, sample.blank(backbone.device))
-    return torch.zeros(1, *sample, dtype=backbone.dtype, device=backbone.device)
 
 
 def _probe(backbone: Backbone, blank: Tensor) -> Prediction:

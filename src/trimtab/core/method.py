@@ -75,6 +75,14 @@ class Method:
         return not self.learns and self.norm == SOURCE and bool(self.playing(OutputRule))
 
     @property
+    def views(self) -> int:
+        """Most altered copies of a sample that pass the network beside it with gradients."""
+        made = [o for o in self.playing(Objective) if type(o).views is not Objective.views]
+        shared = [o.shared_view for o in made if o.shared_view is not None]
+        same = sum(view in shared[:place] for place, view in enumerate(shared))
+        return len(made) - same
+
+    @property
     def augments(self) -> bool:
         """Whether an augmentation of this package, which takes images in [0, 1], is part of it."""
         parts: list[Any] = [*self.components, self.learner]
