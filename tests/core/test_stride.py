@@ -69,7 +69,7 @@ def test_an_update_stands_for_the_batches_since_the_last_one(
     for waited in (0, 2):
         adapter = trimtab.adapt(model, "tent", optimizer="sgd", lr=1e-3, budget="auto")
         adapter(batches[0])
-        adapter.state.pace.stride = Stride(waited + 1, waited, adapter.state.pace.stride.novelty)
+        adapter.state.pace.stride = Stride(waited + 1, waited, adapter.state.pace.stride.novelty)  # type: ignore[union-attr]
         before = torch.cat([tensor.detach().flatten() for tensor in adapter.params.values()])
         adapter(batches[1])
         after = torch.cat([tensor.detach().flatten() for tensor in adapter.params.values()])
@@ -78,7 +78,7 @@ def test_an_update_stands_for_the_batches_since_the_last_one(
     once, thrice = (float(move.norm()) for move in moved)
     assert once > 0
     assert thrice / once > 2.9
-    assert torch.nn.functional.cosine_similarity(*moved, dim=0) > 0.99
+    assert torch.nn.functional.cosine_similarity(*moved, dim=0) > 0.99  # type: ignore[arg-type, misc]
 
 
 def test_a_batch_of_one_class_stands_for_itself_alone() -> None:
@@ -168,4 +168,4 @@ def test_values_that_are_not_finite_leave_finite_looks() -> None:
 
 def test_words_other_than_auto_are_refused(model: nets.Net) -> None:
     with pytest.raises(ValueError, match='budget must be "auto" or a number'):
-        trimtab.adapt(model, "roid", budget="cheap")
+        trimtab.adapt(model, "roid", budget="cheap")  # type: ignore[arg-type]

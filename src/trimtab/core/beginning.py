@@ -16,7 +16,6 @@ from trimtab.core import reach
 from trimtab.core.attempt import Attempt, full
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.blank import Sample, blank_like
-from trimtab.core.guard import new_evidence
 from trimtab.core.pace import Pace
 from trimtab.core.state import StreamState
 from trimtab.core.structured import Form, Structured
@@ -33,7 +32,7 @@ class Beginnings:
 
     Args:
         attempt: Makes an attempt from a state.
-        guarded: Whether a guard remembers things along the stream.
+        guard: What a guard remembers at the beginning; nothing where there is none.
     """
 
     def __init__(
@@ -42,12 +41,12 @@ class Beginnings:
         source: Tensors,
         attempt: Callable[[StreamState], Attempt],
         latest: StreamState | None = None,
-        guarded: bool = False,
+        guard: Tensors | None = None,
     ) -> None:
         self.backbone = backbone
         self.source = source
         self.latest = latest
-        self.guarded = guarded
+        self.guard = guard or {}
         self._attempt = attempt
 
     def at_the_source(self, seed: int, window: Window, pace: Pace) -> StreamState:
@@ -59,7 +58,7 @@ class Beginnings:
             generator=torch.Generator().manual_seed(seed),
             window=Window(window.size),
             pace=pace.afresh(),
-            guard=new_evidence() if self.guarded else {},
+            guard=dict(self.guard),
         )
 
     def like(self, state: StreamState, sample: Sample, seed: int) -> StreamState:
