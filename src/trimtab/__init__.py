@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from trimtab.core.guard import Guard
     from trimtab.core.health import Health
     from trimtab.core.method import Method
+    from trimtab.core.prompted import prompted
     from trimtab.core.saved import read_manifest
     from trimtab.core.task import Segmentation
     from trimtab.demo import load_demo
@@ -45,6 +46,7 @@ _HOMES = {
     "load_demo": "trimtab.demo",
     "load_fleet": "trimtab.fleets.api",
     "predict_images": "trimtab.predict.images",
+    "prompted": "trimtab.core.prompted",
     "read_manifest": "trimtab.core.saved",
 }
 
@@ -71,6 +73,7 @@ __all__ = [
     "load_demo",
     "load_fleet",
     "predict_images",
+    "prompted",
     "read_manifest",
 ]
 

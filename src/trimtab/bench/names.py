@@ -22,6 +22,7 @@ TITLES = {
     "deyo": "DeYO",
     "eata": "EATA",
     "eta": "ETA",
+    "foa": "FOA",
     "lame": "LAME",
     "memo": "MEMO",
     "neo": "NEO",

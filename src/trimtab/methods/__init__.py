@@ -53,6 +53,7 @@ from trimtab.methods.cotta import cotta
 from trimtab.methods.deyo import deyo
 from trimtab.methods.eata import eata
 from trimtab.methods.eta import eta
+from trimtab.methods.foa import foa
 from trimtab.methods.lame import lame
 from trimtab.methods.memo import memo
 from trimtab.methods.neo import neo
@@ -87,6 +88,7 @@ METHODS: Registry[Callable[..., Method]] = Registry(
         "deyo": deyo,
         "eata": eata,
         "eta": eta,
+        "foa": foa,
         "lame": lame,
         "memo": memo,
         "neo": neo,
