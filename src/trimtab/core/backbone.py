@@ -104,7 +104,6 @@ class Backbone:
         self.shared: dict[object, Any] = {}  # what passes of several streams have in common
         self.probed: dict[object, Prediction] = {}  # by the shape or form of a blank sample
         self._sources: Tensors = {}  # one for all streams, of which there may be thousands
-        self._first_values: Tensors = {}
         if classifier is not None:
             self._watch(classifier)
 
@@ -240,14 +239,6 @@ class Backbone:
         if name not in self._sources:
             self._sources[name] = self.model.get_parameter(name).detach()
         return self._sources[name]
-
-    def first_value_of(self, name: str) -> Tensor:
-        """The same, at least float32, as what streams begin with: it requires a gradient."""
-        if name not in self._first_values:
-            value = self.source_of(name)
-            full = value.to(torch.promote_types(value.dtype, torch.float32))
-            self._first_values[name] = full.detach().requires_grad_()
-        return self._first_values[name]
 
     def probe(self, inputs: Tensor) -> Prediction:
         """Predict one sample to learn the number of classes and where the classifier is."""
