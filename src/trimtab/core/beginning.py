@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -23,6 +24,10 @@ from trimtab.core.window import Window
 
 if TYPE_CHECKING:
     from trimtab.core.prediction import Prediction
+
+
+FIRST_VALUES: WeakKeyDictionary[Backbone, Tensors] = WeakKeyDictionary()
+"""Source values that streams begin with, one tensor of each for all streams of a backbone."""
 
 
 class Beginnings:
@@ -78,8 +83,10 @@ class Beginnings:
 
         All streams have the same ones: who begins anew takes copies, so none is ever trained.
         """
-        first = self.backbone.first_value_of
-        return {name: first(name) if p is source[name] else p for name, p in params.items()}
+        known = FIRST_VALUES.setdefault(self.backbone, {})
+        for name in params.keys() - known.keys():
+            known[name] = full(self.source[name]).detach().requires_grad_()
+        return {name: known[name] if p is source[name] else p for name, p in params.items()}
 
     def begun(self, state: StreamState, sample: Sample) -> StreamState:
         """``state``, begun where it was not yet."""

@@ -152,7 +152,8 @@ class Streams:
         if stream not in self.records or self.records[stream].frozen:
             return 0
         window = self.fleet[stream].window
-        return window.size if window.room is not None and samples >= window.room else 0
+        is_full = window.room is not None and samples >= window.room
+        return window.size if is_full and window.size is not None else 0
 
     def make_room(self) -> None:
         """Park the streams that were used longest ago, as far as there are too many."""
