@@ -35,7 +35,7 @@ SETTINGS = (
 NETWORKS = ("resnet20_gn", "vit", "resnet20_bn")
 METHODS = (
     "source", "roid", "tent", "come", "zerosiam", "spa", "asr", "rmemsafe", "reservoir", "neo",
-    "t3a", "foa", "trimtab",
+    "t3a", "foa", "pea", "trimtab",
 )  # fmt: skip
 LONG_METHODS = ("source", "tent", "roid", "asr", "rmemsafe", "reservoir", "trimtab")
 PREFIX = {"fashion_mnist": "fashion", "cifar10": "cifar10"}

@@ -112,8 +112,8 @@ def compare_table(rows: list[Row]) -> Iterator[str]:
     means = {name: statistics.mean(values) for name, values in regrets.items()}
     within = sum(value <= 1 for value in regrets["chosen"])
     others = f"always ROID {means['roid']:.1f}, never adapting {means['source']:.1f}"
-    yield f"\nMean regret {means['chosen']:.1f} points ({others}); at most one point from the best in"
-    yield f"{within} of {len(rows)} streams; largest regret {max(regrets['chosen']):.1f}."
+    yield f"\nMean regret {means['chosen']:.1f} points ({others}); at most one point from the"
+    yield f"best in {within} of {len(rows)} streams; largest regret {max(regrets['chosen']):.1f}."
 
 
 if __name__ == "__main__":
