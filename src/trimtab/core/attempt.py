@@ -18,8 +18,10 @@ from trimtab.augment.normalization import in_force
 from trimtab.core import component as roles
 from trimtab.core import layout, pace
 from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.blank import blank_like
 from trimtab.core.finite import NotFiniteError, all_finite, is_finite, without_nonsense
 from trimtab.core.lesson import Lesson
+from trimtab.core.memory_limit import MemoryLimit
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.prediction import Prediction, SeparatePredictions, joined
@@ -45,7 +47,8 @@ class Attempt:
 
     Args:
         source: Source values of the trained parameters, by their full name.
-        micro_batch: Most samples to hold in memory for gradients at once; None has no limit.
+        at_once: Most samples to hold in memory for gradients at once, or most memory for them;
+            None has no limit.
         origin: The state to start from; it stays as it is.
         first: The state that a reset returns to; None while the stream has not begun.
         learning: Whether this batch is there to learn from.
@@ -58,7 +61,7 @@ class Attempt:
     method: Method
     passes: Passes
     source: Tensors
-    micro_batch: int | None
+    at_once: int | MemoryLimit | None
     origin: StreamState
     first: StreamState | None = None
     learning: bool = False
@@ -66,10 +69,17 @@ class Attempt:
     update_share: float = 1.0
     loss_scale: float = 1.0
     row_gradient: Tensor | None = None
+    micro_batch: int | None = field(init=False)
     state: StreamState = field(init=False)
     _drafted: dict[int, Tensor] = field(init=False)
 
     def __post_init__(self) -> None:
+        limit, origin = self.at_once, self.origin
+        self.micro_batch = limit if not isinstance(limit, MemoryLimit) else 1
+        if isinstance(limit, MemoryLimit) and origin.sample_shape is not None and self.source:
+            sample = blank_like(self.backbone, origin.form or origin.sample_shape)
+            graphs = 1 + self.method.views
+            self.micro_batch = limit.samples(self.backbone, self.source, sample, graphs)
         self._draft()
 
     def _draft(self) -> None:

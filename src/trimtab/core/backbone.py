@@ -101,6 +101,7 @@ class Backbone:
         self._hook: torch.utils.hooks.RemovableHandle | None = None
         self._channels_last: bool | None = None  # None until the first sample has decided
         self.num_classes = num_classes
+        self.shared: dict[object, Any] = {}  # what passes of several streams have in common
         self.probed: dict[object, Prediction] = {}  # by the shape or form of a blank sample
         if classifier is not None:
             self._watch(classifier)
@@ -169,10 +170,13 @@ class Backbone:
         params: Tensors | None = None,
         statistics: Tensors | None = None,
         policy: NormPolicy = SOURCE,
+        *,
+        call: Callable[..., Any] = functional_call,
     ) -> Prediction:
         """Predict under one stream's parameters and statistics.
 
-        Where the policy keeps statistics, ``statistics`` is changed in place.
+        Where the policy keeps statistics, ``statistics`` is changed in place. ``call`` is
+        ``functional_call``, or what does the same faster.
         """
         if policy.keep_weight and statistics is None:
             raise ValueError("a policy that keeps statistics needs statistics to keep them in")
@@ -181,7 +185,7 @@ class Backbone:
             for layer in self._batch_norms:
                 layer.policy = policy
             try:
-                return self._run(inputs, own)
+                return self._run(inputs, own, call)
             finally:
                 for layer in self._batch_norms:
                     layer.policy = SOURCE
@@ -202,7 +206,9 @@ class Backbone:
                 for layer in self._row_layers:
                     layer.rows = None
 
-    def _run(self, inputs: Tensor, own: Tensors) -> Prediction:
+    def _run(
+        self, inputs: Tensor, own: Tensors, call: Callable[..., Any] = functional_call
+    ) -> Prediction:
         arguments: tuple[tuple[Tensor, ...], Tensors] = (inputs,), {}
         if isinstance(inputs, Structured):
             arguments = inputs.arguments()
@@ -210,7 +216,7 @@ class Backbone:
             arguments = (layout.channels_last(inputs),), {}
         self._features.clear()
         try:
-            output = functional_call(self.model, own, *arguments)
+            output = call(self.model, own, *arguments)
             features = self._features[-1] if self._features else None
         finally:
             self._features.clear()
