@@ -54,6 +54,7 @@ class Attempt:
         learning: Whether this batch is there to learn from.
         follows_stream: Whether the batch is too small for statistics of its own.
         update_share: Factor on the learning rate, by how many samples there are to learn from.
+        moves: How many times an update goes along its gradient: for batches it stands for.
         row_gradient: Gradients of all parameters one after the other, where they were added up so.
     """
 
@@ -67,6 +68,7 @@ class Attempt:
     learning: bool = False
     follows_stream: bool = False
     update_share: float = 1.0
+    moves: int = 1
     loss_scale: float = 1.0
     row_gradient: Tensor | None = None
     micro_batch: int | None = field(init=False)

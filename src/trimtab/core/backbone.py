@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from trimtab.augment.normalization import normalization_of
+from trimtab.augment.normalization import Normalization, normalization_of
 from trimtab.core import layout, norm, outputs, rows
 from trimtab.core.classifier import last_linear
 from trimtab.core.fingerprint import Fingerprint, fingerprint_of
@@ -85,10 +85,10 @@ class Backbone:
         task: str | Task | None = None,
     ) -> None:
         original = unwrapped(model)
-        self.normalization = normalization_of(normalization, original)
+        self.normalization: Normalization | None = normalization_of(normalization, original)
         self.output = output
-        self.task = task_of(task)
-        self.model = second_tree(original)
+        self.task: Task = task_of(task)
+        self.model: nn.Module = second_tree(original)
         self.reached: set[frozenset[str]] = set()
         """Sets of parameters that gradients are known to reach."""
         self._batch_norms = norm.install(self.model)
