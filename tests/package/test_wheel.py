@@ -96,7 +96,7 @@ class Environment:
         pip = (sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check")
         self.said(*pip, "install", "--quiet", "--no-deps", "--no-index", str(wheel))
         self.bare = self.said(python, "-c", "import trimtab; print(trimtab.__version__)").strip()
-        [packages] = (folder / "empty").glob("lib*/python*/site-packages")
+        [packages] = (folder / "empty").glob("lib/python*/site-packages")
         (packages / "libraries.pth").write_text(sysconfig.get_path("purelib"))
 
     def said(self, *command: str, typed: str = "") -> str:
