@@ -1,10 +1,11 @@
-"""What serving costs: the server's processor time per sample beside the bare fleet's, in turns.
+"""What serving costs: the server's time per sample beside the bare fleet's, in turns.
 
     python benchmarks/serving.py --streams 64 --rounds 6
 
-One process is the server, this one the client and the bare fleet. Both count processor time, so
-that a busy machine does not matter: throughput is taken as samples per second of processor time of
-the process that computes. Latencies are of the clock and mean something on an idle machine only.
+One process is the server, this one the client and the bare fleet. Times are of the clock, which
+means something on an idle machine only, and of the processor: what the process that computes has
+used per sample, which hardly depends on what else the machine does. With a window, streams begin at
+different places of it, as if they had come at different times.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import httpx
 import numpy as np
@@ -63,6 +65,13 @@ def start(args: argparse.Namespace, store: str, port: int) -> subprocess.Popen[b
     raise RuntimeError("the server did not start")
 
 
+class Cost(NamedTuple):
+    """Seconds per sample, of the clock and of the processor."""
+
+    clock: float
+    processor: float
+
+
 class Load:
     """Single samples of ``streams`` streams, ``depth`` requests of each under way at a time.
 
@@ -84,11 +93,24 @@ class Load:
         )
         return head.encode() + body
 
-    def cost(self, each: int, pid: int) -> float:
-        """Processor seconds of the server per sample of ``each`` requests of every stream."""
-        before = processor_seconds(pid)
+    def cost(self, each: int, pid: int) -> "Cost":
+        """What ``each`` requests of every stream cost the server."""
+        before, began = processor_seconds(pid), time.monotonic()
         asyncio.run(self.send(each))
-        return (processor_seconds(pid) - before) / (each * len(self.requests))
+        samples = each * len(self.requests)
+        return Cost(
+            (time.monotonic() - began) / samples, (processor_seconds(pid) - before) / samples
+        )
+
+    async def spread(self, window: int) -> None:
+        """Other numbers of requests of each stream, so that windows fill one after the other."""
+        await asyncio.gather(
+            *(
+                self._follow(request, place % window)
+                for place, request in enumerate(self.requests)
+                if place % window
+            )
+        )
 
     async def send(self, each: int) -> None:
         """``each`` requests of every stream."""
@@ -124,15 +146,25 @@ class Bare:
         self.samples = torch.rand(args.streams, 3, 32, 32)
         self.at_once = args.at_once
         self.step()
+        for number in range(1, args.window):  # windows fill one after the other
+            self.step(skipped=number)
 
-    def step(self) -> float:
-        """Processor seconds per sample of one request of every stream."""
-        began = time.process_time()
-        for first in range(0, len(self.names), self.at_once):
+    def steps(self, times: int) -> Cost:
+        """What ``times`` requests of every stream cost."""
+        began = time.monotonic(), time.process_time()
+        for _ in range(times):
+            self.step()
+        samples = times * len(self.names)
+        return Cost(
+            (time.monotonic() - began[0]) / samples, (time.process_time() - began[1]) / samples
+        )
+
+    def step(self, skipped: int = 0) -> None:
+        """One request of every stream but the first ones."""
+        for first in range(skipped, len(self.names), self.at_once):
             chosen = range(first, min(first + self.at_once, len(self.names)))
             batches = {self.names[place]: self.samples[place : place + 1] for place in chosen}
             self.fleet.step(batches)
-        return (time.process_time() - began) / len(self.names)
 
 
 def round_size(port: int) -> float:
@@ -145,6 +177,23 @@ def round_size(port: int) -> float:
         if line.startswith(f"trimtab_round_samples_{name}")
     ]
     return round(values[0] / values[1], 1)
+
+
+def told(kind: str, alone: list[float], served: list[Cost], many: list[Cost]) -> dict[str, Any]:
+    """Milliseconds per sample and shares of the bare fleet's throughput, by one kind of time."""
+    own, crowd = ([getattr(cost, kind) for cost in costs] for costs in (served, many))
+    shares = [a / s for a, s in zip(alone, own, strict=True)]
+    found = {
+        f"bare_ms_{kind}": round(1000 * statistics.median(alone), 3),
+        f"served_ms_{kind}": round(1000 * statistics.median(own), 3),
+        f"throughput_of_bare_{kind}": round(statistics.median(shares), 3),
+        f"throughputs_of_bare_{kind}": [round(share, 3) for share in shares],
+    }
+    if crowd:
+        ratios = [s / c for s, c in zip(own, crowd, strict=True)]
+        found[f"many_ms_{kind}"] = round(1000 * statistics.median(crowd), 3)
+        found[f"throughput_of_many_{kind}"] = round(statistics.median(ratios), 3)
+    return found
 
 
 def main() -> None:
@@ -163,36 +212,35 @@ def main() -> None:
     args = parser.parse_args()
     bare = Bare(args)
     port = free_port()
-    served: list[float] = []
-    alone: list[float] = []
-    many: list[float] = []
+    served: list[Cost] = []
+    alone: list[Cost] = []
+    many: list[Cost] = []
     load, crowd = Load(args, port, args.streams, "cam"), Load(args, port, args.many, "many")
     with tempfile.TemporaryDirectory() as store:
         process = start(args, store, port)
         try:
             for opened in (load, crowd):
                 asyncio.run(opened.send(args.depth))
+            if args.window:
+                asyncio.run(load.spread(args.window))
             load.latencies.clear()
             for _ in range(args.rounds):
                 served.append(load.cost(args.per_round, process.pid))
                 if args.many:
                     many.append(crowd.cost(args.depth, process.pid))
-                alone.append(statistics.mean(bare.step() for _ in range(args.per_round)))
+                alone.append(bare.steps(args.per_round))
             rounds = round_size(port)
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(60)
+            process.wait(120)
     latencies = load.latencies
-    ratio = statistics.median(a / s for a, s in zip(alone, served, strict=True))
     middle, late = percentile(latencies, 50), percentile(latencies, 99)
     print(
         json.dumps(
             {
                 **vars(args),
-                "bare_ms_per_sample": round(1000 * statistics.median(alone), 3),
-                "served_ms_per_sample": round(1000 * statistics.median(served), 3),
-                "many_ms_per_sample": round(1000 * statistics.median(many), 3) if many else None,
-                "throughput_of_bare": round(ratio, 3),
+                **told("clock", [cost.clock for cost in alone], served, many),
+                **told("processor", [cost.processor for cost in alone], served, many),
                 "samples_in_a_round": rounds,
                 "latency_ms_median": round(1000 * middle, 1),
                 "latency_ms_p99": round(1000 * late, 1),

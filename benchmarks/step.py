@@ -7,6 +7,11 @@ is the median over rounds. Every step is timed from the same state, restored bef
 
 Times of networks at 224 px are for random weights: they do not depend on the values, and what
 share of a batch ROID keeps is counted and given to the bare passes too.
+
+Beside them stand the step of the public code (test-time-adaptation by Marsden and Döbler), as
+recorded multiples of a contiguous plain forward, and a floor: what convolutions, matrix products
+and attention take in the step, as if all else were free. ``--compile`` times steps with
+``compile=True`` too, after the graphs were made.
 """
 
 import argparse
@@ -46,6 +51,17 @@ LAYOUTS = {
     "channels-last inputs": (torch.contiguous_format, torch.channels_last),
 }
 """Memory formats of the weights and of the inputs; trimtab never copies weights."""
+
+PEER = {
+    "resnet20": {"tent": 2.36, "roid": 3.58},
+    "resnet50": {"tent": 2.35, "roid": 3.54},
+    "vit_b_16": {"tent": 2.58, "roid": 4.01},
+}
+"""The public code's step in plain forwards (contiguous), measured once in one process with ours:
+random images, one thread, processor time, batches of 200, 12 and 8."""
+
+MATRIX_WORK = ("conv", "addmm", "aten::mm", "bmm", "linear", "attention")
+"""Parts of names of operations that no fusing makes cheaper."""
 
 PARTS: dict[str, tuple[Any, str]] = {
     "forward": (Learner, "predict"),
@@ -159,6 +175,15 @@ class Stream:
         return whole
 
 
+def floor_share(step: Callable[[], Any]) -> float:
+    """Share of a step's time that convolutions, matrix products and attention take."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        step()
+    spent = {event.key: event.self_cpu_time_total for event in profile.key_averages()}
+    matrix = sum(t for key, t in spent.items() if any(word in key for word in MATRIX_WORK))
+    return matrix / sum(spent.values())
+
+
 def seconds(work: Callable[[], Any]) -> float:
     """How long some work takes."""
     start = CLOCK()
@@ -167,7 +192,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def measure(
-    case: Case, rounds: int, layouts: list[str], advance: Callable[[], None]
+    case: Case, rounds: int, layouts: list[str], advance: Callable[[], None], compiled: bool
 ) -> dict[str, Any]:
     """Medians of all that is timed for one network, in seconds."""
     torch.manual_seed(0)
@@ -189,6 +214,12 @@ def measure(
         "tent step": lambda: tent.step_seconds(),
         "roid step": lambda: roid.step_seconds(parts),
     }
+    first: dict[str, float] = {}
+    for method in ("tent", "roid") if compiled else ():
+        adapter = trimtab.adapt(backbone, method, compile=True)
+        adapter(inputs)  # plain where it makes one pass
+        first[method] = seconds(partial(adapter, inputs))
+        jobs[f"{method} step, compiled"] = Stream.warm(adapter, inputs).step_seconds
     for number in range(rounds + 1):
         for name, job in jobs.items():
             duration = job()
@@ -199,6 +230,11 @@ def measure(
     return {
         **asdict(case),
         "kept": roid.kept,
+        "compiling": first,
+        "floor": {
+            name: floor_share(partial(stream.adapter, inputs)) * statistics.median(times[job])
+            for name, stream, job in (("tent", tent, "tent step"), ("roid", roid, "roid step"))
+        },
         "seconds": {name: statistics.median(values) for name, values in times.items()},
         "fastest": {name: min(values) for name, values in times.items()},
         "parts": {name: statistics.median(values) for name, values in parts.items()},
@@ -239,13 +275,34 @@ def best(result: dict[str, Any], job: str, statistic: str = "seconds") -> float:
 def ratios(result: dict[str, Any], statistic: str = "seconds") -> dict[str, float]:
     """What the tables show: multiples of the plain forward and of the own passes."""
     found, plain = result[statistic], best(result, "plain forward", statistic)
-    return {
+    more = {}
+    for method in ("tent", "roid"):
+        name, job = method.upper(), f"{method} step, compiled"
+        if statistic == "seconds":
+            more[f"{name}'s floor"] = result["floor"][method] / plain
+        if job in found:
+            more[f"{name} step, compiled"] = found[job] / plain
+    return more | {
         "TENT step": found["tent step"] / plain,
         "TENT's passes": best(result, "tent passes", statistic) / plain,
         "TENT step / passes": found["tent step"] / best(result, "tent passes", statistic),
         "ROID step": found["roid step"] / plain,
         "ROID's passes": best(result, "roid passes", statistic) / plain,
         "ROID step / passes": found["roid step"] / best(result, "roid passes", statistic),
+    }
+
+
+def against_peer(name: str, result: dict[str, Any]) -> dict[str, float]:
+    """Each step as a share of the public code's, by a plain forward of contiguous images."""
+    found = result["seconds"]
+    plain = found.get("plain forward, contiguous")
+    if plain is None or name not in PEER:
+        return {}
+    return {
+        job: found[job] / plain / peer
+        for method, peer in PEER[name].items()
+        for job in (f"{method} step", f"{method} step, compiled")
+        if job in found
     }
 
 
@@ -256,6 +313,8 @@ def show(console: Console, name: str, result: dict[str, Any]) -> None:
     steps.add_row("plain forward", f"1 = {plain * 1000:.0f} ms")
     for row, value in ratios(result).items():
         steps.add_row(row, f"{value:.2f}")
+    for row, value in against_peer(name, result).items():
+        steps.add_row(f"{row} / the public code's", f"{value:.2f}")
     for part, value in result["parts"].items():
         steps.add_row(f"  ROID: {part}", f"{value / plain:.3f}")
     console.print(steps)
@@ -269,6 +328,7 @@ def main() -> None:
     parser.add_argument("--layouts", nargs="+", choices=LAYOUTS, default=list(LAYOUTS))
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
+    parser.add_argument("--compile", action="store_true", help="with torch.compile, too")
     parser.add_argument("--json", type=Path, help="where to write the numbers")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
@@ -283,7 +343,7 @@ def main() -> None:
                 case = Case(case.model, case.weights, args.batch, case.side)
             task = progress.add_task(name, total=args.rounds + 1)
             advance = partial(progress.advance, task)
-            results[name] = measure(case, args.rounds, args.layouts, advance)
+            results[name] = measure(case, args.rounds, args.layouts, advance, args.compile)
     for name, result in results.items():
         show(console, name, result)
     if args.json:
@@ -293,7 +353,14 @@ def main() -> None:
             "torch": torch.__version__,
             "cpu": platform.machine(),
         }
-        ours = {name: {**result, "ratios": ratios(result)} for name, result in results.items()}
+        ours = {
+            name: {
+                **result,
+                "ratios": ratios(result),
+                "against_public_code": against_peer(name, result),
+            }
+            for name, result in results.items()
+        }
         args.json.write_text(json.dumps({"machine": machine, "cases": ours}, indent=2) + "\n")
 
 

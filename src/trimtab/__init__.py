@@ -8,11 +8,13 @@ from trimtab.version import __version__
 if TYPE_CHECKING:
     from trimtab.api import adapt
     from trimtab.core.adapter import Adapter
+    from trimtab.core.aligned import aligned
     from trimtab.core.backbone import Backbone, everywhere, in_norm_layers
     from trimtab.core.forward_only import ForwardBackbone
     from trimtab.core.guard import Guard
     from trimtab.core.health import Health
     from trimtab.core.method import Method
+    from trimtab.core.prompted import prompted
     from trimtab.core.saved import read_manifest
     from trimtab.core.task import Segmentation
     from trimtab.demo import load_demo
@@ -38,6 +40,7 @@ _HOMES = {
     "Segmentation": "trimtab.core.task",
     "StreamError": "trimtab.fleets.fleet",
     "adapt": "trimtab.api",
+    "aligned": "trimtab.core.aligned",
     "build": "trimtab.methods",
     "everywhere": "trimtab.core.backbone",
     "fleet": "trimtab.fleets.api",
@@ -45,6 +48,7 @@ _HOMES = {
     "load_demo": "trimtab.demo",
     "load_fleet": "trimtab.fleets.api",
     "predict_images": "trimtab.predict.images",
+    "prompted": "trimtab.core.prompted",
     "read_manifest": "trimtab.core.saved",
 }
 
@@ -64,6 +68,7 @@ __all__ = [
     "StreamError",
     "__version__",
     "adapt",
+    "aligned",
     "build",
     "everywhere",
     "fleet",
@@ -71,6 +76,7 @@ __all__ = [
     "load_demo",
     "load_fleet",
     "predict_images",
+    "prompted",
     "read_manifest",
 ]
 

@@ -9,8 +9,10 @@ from torch import nn
 from trimtab import methods
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
+from trimtab.core.compiled import Compile, Compiled
 from trimtab.core.forward_only import ForwardBackbone
 from trimtab.core.guard import Guard
+from trimtab.core.memory_limit import MicroBatch, limited
 from trimtab.core.method import Method
 from trimtab.core.outputs import Output
 from trimtab.core.pace import Budget
@@ -28,7 +30,8 @@ def adapt(
     num_classes: int | None = None,
     seed: int = 0,
     window: int | None = None,
-    micro_batch: int | None = None,
+    micro_batch: MicroBatch = None,
+    memory_limit: int | str | None = None,
     classifier: str | None = None,
     normalization: Any = None,
     output: Output = None,
@@ -36,6 +39,7 @@ def adapt(
     adapt_every: int = 1,
     budget: Budget = None,
     guard: bool | Guard | None = None,
+    compile: Compile = False,  # noqa: A002  (torch's own name)
     process_group: ProcessGroup | None = None,
     **options: Any,
 ) -> Adapter:
@@ -48,7 +52,10 @@ def adapt(
         num_classes: Checked against the model's logits; found on the first batch by itself.
         seed: Decides all that is random.
         window: Samples from one update to the next, whatever batches they come in.
-        micro_batch: Most samples to hold in memory for gradients at once.
+        micro_batch: Most samples to hold in memory for gradients at once; ``"auto"`` takes as many
+            as ``memory_limit`` allows.
+        memory_limit: Most memory for gradients, in bytes or as ``"2GB"``, beside the model and the
+            samples themselves.
         classifier: Name of the module whose input are the features; found by itself.
         normalization: How your images are normalised: ``(mean, std)``, a name (``"imagenet"``,
             ``"cifar10"``, ``"half"``, ...), or ``"model"`` for what a timm or torchvision model
@@ -64,6 +71,9 @@ def adapt(
         guard: Compare adapted predictions with the source model's now and then, and learn less,
             go back or fall back to the source where they are worse. True, False or a Guard; None
             leaves it to the method, and the preset ``trimtab`` has one.
+        compile: Make passes by ``torch.compile``: True after the first of a kind, ``"auto"`` once
+            so many samples came that it is likely to pay. The first takes a minute or so; streams
+            that share a Backbone share it (docs/performance.md).
         process_group: Ranks that share this stream, under ``torchrun``: each calls with a batch of
             its own, and all together are one batch (docs/distributed.md).
         options: The method's own options, as listed by its factory.
@@ -73,16 +83,25 @@ def adapt(
     how: dict[str, Any] = {
         "seed": seed,
         "window": window,
-        "micro_batch": micro_batch,
+        "micro_batch": limited(micro_batch, memory_limit),
         "adapt_every": adapt_every,
         "budget": budget,
         "guard": guard,
     }
     if process_group is None:
-        return recipe.start(backbone, **how)
+        return recipe.start(backbone, passes=compiled(backbone, compile), **how)
+    if compile:
+        raise ValueError("compile= is for one process: leave it out, or process_group=")
     from trimtab import distributed  # most streams have one process
 
     return distributed.start(recipe, backbone, process_group, **how)
+
+
+def compiled(backbone: Backbone, when: Compile) -> Compiled | None:
+    """Passes by ``torch.compile``; None where these are not asked for."""
+    if when not in (True, False, "auto"):
+        raise ValueError(f'compile must be True, False or "auto", got {when!r}')
+    return Compiled(backbone, when) if when else None
 
 
 def recipe_of(method: str | Method, options: dict[str, Any]) -> Method:

@@ -28,6 +28,7 @@ def service(
     *,
     method: str = "tent",
     window: int | None = None,
+    journal: Any = None,
     **settings: Any,
 ) -> Service:
     """A served tiny net; every request is saved at once where there is a store."""
@@ -39,7 +40,7 @@ def service(
         **{"saving": Saving(1, 1.0), **settings},
     )
     fleet = trimtab.fleet(model, method, window=window)
-    return Service(fleet, stated, None if store is None else Store(store))
+    return Service(fleet, stated, None if store is None else Store(store), journal)
 
 
 @contextmanager

@@ -1,8 +1,10 @@
 """Data augmentation in plain torch: colour jitter and affine warps, drawn from a generator."""
 
 import inspect
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import radians
 
 import torch
@@ -74,16 +76,15 @@ class ColorAffineFlip(DrawFirst["AffineDraw"]):
                 f"{tuple(shape)}; pass augment= with one of your own"
             )
         names = [COLORS[index] for index in torch.randperm(5, generator=generator).tolist()]
-        colors = [(name, _single(uniform(getattr(self, name), generator))) for name in names]
-        height, width = shape[-2:]
-        angle = radians(uniform((-self.rotation, self.rotation), generator))
-        scale = uniform(self.scale, generator)
-        right, down = (
-            float(round(uniform((-self.translation * side, self.translation * side), generator)))
-            for side in (width, height)
-        )
-        mirror = -1.0 if uniform((0.0, 1.0), generator) < self.flip_probability else 1.0
-        return AffineDraw(colors, angle, scale, (right, down), mirror)
+        ranges = [getattr(self, name) for name in names]
+        right, down = (self.translation * side for side in (shape[-1], shape[-2]))
+        turn = self.rotation
+        ranges += [(-turn, turn), self.scale, (-right, right), (-down, down), (0.0, 1.0)]
+        *amounts, angle, scale, right, down, chance = uniforms(ranges, generator)
+        colors = [(name, _single(amount)) for name, amount in zip(names, amounts, strict=True)]
+        shift = float(round(right)), float(round(down))
+        mirror = -1.0 if chance < self.flip_probability else 1.0
+        return AffineDraw(colors, radians(angle), scale, shift, mirror)
 
     def apply(self, images: Tensor, draw: "AffineDraw") -> Tensor:
         parts = []
@@ -157,21 +158,26 @@ def _colored_each(
     images: Tensor, colors: Sequence[tuple[str, float]], sizes: Sequence[int]
 ) -> Tensor:
     """Each batch's images after a change of colour of its own."""
-    parts = list(images.split(list(sizes)))
+    altered = torch.empty_like(images)
+    starts = [0, *accumulate(sizes)]
+    left = set(range(len(colors)))
     for name in COLORS if images.shape[1] == 3 else COLORS_OF_GREY:
         chosen = [place for place, (other, _) in enumerate(colors) if other == name]
+        left.difference_update(chosen)
         if name == "gamma":  # powers are not the same to the bit wherever in a tensor they are
             for place in chosen:
-                parts[place] = COLOR_CHANGES[name](parts[place], colors[place][1])
+                own = slice(starts[place], starts[place + 1])
+                altered[own] = COLOR_CHANGES[name](images[own], colors[place][1])
         elif chosen:
-            many = [sizes[place] for place in chosen]
-            amounts = images.new_tensor([colors[place][1] for place in chosen])
-            amounts = amounts.repeat_interleave(torch.tensor(many, device=images.device))
-            joined = torch.cat([parts[place] for place in chosen])
-            changed = COLOR_CHANGES[name](joined, amounts.view(-1, 1, 1, 1))
-            for place, part in zip(chosen, changed.split(many), strict=True):
-                parts[place] = part
-    return torch.cat(parts)
+            rows = [row for place in chosen for row in range(starts[place], starts[place + 1])]
+            each = [colors[place][1] for place in chosen for _ in range(sizes[place])]
+            picked = torch.tensor(rows, device=images.device)
+            amounts = images.new_tensor(each).view(-1, 1, 1, 1)
+            altered[picked] = COLOR_CHANGES[name](images[picked], amounts)
+    for place in left:  # a change of colour that images of this kind do not have
+        own = slice(starts[place], starts[place + 1])
+        altered[own] = images[own]
+    return altered
 
 
 @dataclass(frozen=True)
@@ -243,10 +249,16 @@ def mirrored(images: Tensor) -> Tensor:
 
 def _single(number: float) -> float:
     """The nearest number of single precision, which images are altered in."""
-    return float(torch.tensor(number, dtype=torch.float32))
+    (single,) = struct.unpack("f", struct.pack("f", number))
+    return float(single)
 
 
 def uniform(between: Range, generator: torch.Generator) -> float:
     """A number drawn evenly from a range."""
-    low, high = between
-    return low + (high - low) * float(torch.rand((), generator=generator, dtype=torch.float64))
+    return uniforms([between], generator)[0]
+
+
+def uniforms(ranges: Sequence[Range], generator: torch.Generator) -> list[float]:
+    """A number drawn evenly from each range, as if one after the other."""
+    shares = torch.rand(len(ranges), generator=generator, dtype=torch.float64).tolist()
+    return [low + (high - low) * share for (low, high), share in zip(ranges, shares, strict=True)]

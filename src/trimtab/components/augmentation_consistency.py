@@ -1,6 +1,7 @@
 """Consistency regularisation: agree with an augmented view (ROID, arXiv:2306.00650)."""
 
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -24,6 +25,7 @@ class AugmentationConsistency(Objective):
     """
 
     augment: Augment = field(default_factory=ColorAffineFlip)
+    rowwise: ClassVar[bool] = True
 
     dense = True
 

@@ -39,11 +39,14 @@ class CautiousUpdates(ParameterRule):
 
     def after_update(self, params: Tensors, source: Tensors, memory: Tensors) -> None:
         share = min(float(memory["count"]) / self.samples, 1.0)
-        for name, param in params.items():
-            before = memory[f"before.{name}"]
-            param.copy_(before.lerp(param.to(before.dtype), share))
-        self.resume(params, memory)
+        before, after = self._before(params, memory), list(params.values())
+        full = [a.to(b.dtype) for a, b in zip(after, before, strict=True)]
+        torch._foreach_copy_(after, torch._foreach_lerp(before, full, share))
+        torch._foreach_copy_(before, after)
 
     def resume(self, params: Tensors, memory: Tensors) -> None:
-        for name, param in params.items():
-            memory[f"before.{name}"].copy_(param)
+        torch._foreach_copy_(self._before(params, memory), list(params.values()))
+
+    def _before(self, params: Tensors, memory: Tensors) -> list[Tensor]:
+        """The parameters before the update, in their order."""
+        return [memory[f"before.{name}"] for name in params]

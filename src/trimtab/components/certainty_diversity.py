@@ -42,8 +42,10 @@ class CertaintyDiversity(Weighting):
     def weights(self, step: Step, memory: Tensors) -> Tensor:
         probs = step.logits.softmax(1)
         mean = memory["mean_probs"].to(probs.dtype)
-        diversity = scaled_to_unit(1 - cosine_similarity(along_classes(mean, probs), probs))
-        certainty = scaled_to_unit(-entropy(step.logits))
+        diversity = certainty = None
+        if probs.numel() > probs.shape[1]:  # a sample or pixel alone has nothing to differ from
+            diversity = scaled_to_unit(1 - cosine_similarity(along_classes(mean, probs), probs))
+            certainty = scaled_to_unit(-entropy(step.logits))
         memory["mean_probs"].lerp_(class_means(probs).to(memory["mean_probs"]), 1 - self.momentum)
         scores = [score for score in (diversity, certainty) if score is not None]
         if not scores:

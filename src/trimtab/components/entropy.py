@@ -1,6 +1,7 @@
 """Entropy minimisation (TENT, arXiv:2006.10726)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -13,6 +14,7 @@ from trimtab.functional import entropy
 class Entropy(Objective):
     """Entropy minimisation: make predictions more certain."""
 
+    rowwise: ClassVar[bool] = True
     dense = True
 
     def loss(self, step: Step, memory: Tensors) -> Tensor:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -21,6 +22,7 @@ class OpinionEntropy(Objective):
     gradient, so that certainty cannot be had by longer logits.
     """
 
+    rowwise: ClassVar[bool] = True
     dense = True
 
     def loss(self, step: Step, memory: Tensors) -> Tensor:

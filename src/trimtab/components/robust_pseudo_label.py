@@ -1,6 +1,7 @@
 """Robust pseudo-labels by generalised cross entropy (RPL, arXiv:2104.12928)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -18,6 +19,7 @@ class RobustPseudoLabel(Objective):
     """
 
     exponent: float = 0.8
+    rowwise: ClassVar[bool] = True
 
     dense = True
 

@@ -1,6 +1,7 @@
 """Soft likelihood ratio: certainty without vanishing gradients (ROID, arXiv:2306.00650)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -14,6 +15,7 @@ class SoftLikelihoodRatio(Objective):
     """Raise the odds of what is believed already, up to ``ceiling``."""
 
     ceiling: float = 0.99
+    rowwise: ClassVar[bool] = True
 
     dense = True
 

@@ -1,6 +1,7 @@
 """Self-distillation from the source model (SANTA, Chakrabarty et al., TMLR 2023)."""
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -23,6 +24,7 @@ class SourceAnchor(Objective):
     """
 
     augment: Augment | None = None
+    rowwise: ClassVar[bool] = True
 
     dense = True
 

@@ -26,5 +26,8 @@ class SourceEnsembling(ParameterRule):
         check_shares(self, "momentum")
 
     def after_update(self, params: Tensors, source: Tensors, memory: Tensors) -> None:
-        targets = [source[name].to(param.dtype) for name, param in params.items()]
+        targets = [
+            source[name] if source[name].dtype == param.dtype else source[name].to(param.dtype)
+            for name, param in params.items()
+        ]
         torch._foreach_lerp_(list(params.values()), targets, 1 - self.momentum)

@@ -18,7 +18,11 @@ from trimtab.augment.normalization import in_force
 from trimtab.core import component as roles
 from trimtab.core import layout, pace
 from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.blank import blank_like
 from trimtab.core.finite import NotFiniteError, all_finite, is_finite, without_nonsense
+from trimtab.core.flat import row_of
+from trimtab.core.lesson import Lesson
+from trimtab.core.memory_limit import MemoryLimit
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.prediction import Prediction, SeparatePredictions, joined
@@ -44,29 +48,41 @@ class Attempt:
 
     Args:
         source: Source values of the trained parameters, by their full name.
-        micro_batch: Most samples to hold in memory for gradients at once; None has no limit.
+        at_once: Most samples to hold in memory for gradients at once, or most memory for them;
+            None has no limit.
         origin: The state to start from; it stays as it is.
         first: The state that a reset returns to; None while the stream has not begun.
         learning: Whether this batch is there to learn from.
         follows_stream: Whether the batch is too small for statistics of its own.
         update_share: Factor on the learning rate, by how many samples there are to learn from.
+        moves: How many times an update goes along its gradient: for batches it stands for.
+        row_gradient: Gradients of all parameters one after the other, where they were added up so.
     """
 
     backbone: Backbone
     method: Method
     passes: Passes
     source: Tensors
-    micro_batch: int | None
+    at_once: int | MemoryLimit | None
     origin: StreamState
     first: StreamState | None = None
     learning: bool = False
     follows_stream: bool = False
     update_share: float = 1.0
+    moves: int = 1
     loss_scale: float = 1.0
+    row_gradient: Tensor | None = None
+    micro_batch: int | None = field(init=False)
     state: StreamState = field(init=False)
     _drafted: dict[int, Tensor] = field(init=False)
 
     def __post_init__(self) -> None:
+        limit, origin = self.at_once, self.origin
+        self.micro_batch = limit if not isinstance(limit, MemoryLimit) else 1
+        if isinstance(limit, MemoryLimit) and origin.sample_shape is not None and self.source:
+            sample = blank_like(self.backbone, origin.form or origin.sample_shape)
+            graphs = 1 + self.method.views
+            self.micro_batch = limit.samples(self.backbone, self.source, sample, graphs)
         self._draft()
 
     def _draft(self) -> None:
@@ -184,7 +200,11 @@ class Attempt:
         # Trained parameters of half-precision models are kept in float32: small steps would be
         # lost in their rounding.
         dtype = self.backbone.dtype
-        cast = {name: p if p.dtype == dtype else p.to(dtype) for name, p in params.items()}
+        row = row_of(params)
+        if row is not None and row.dtype == dtype:
+            cast = params.copy()
+        else:
+            cast = {name: p if p.dtype == dtype else p.to(dtype) for name, p in params.items()}
         stored = self.state.statistics if statistics is None else statistics
         moved = stored
         if policy.keep_weight:
@@ -218,6 +238,16 @@ class Attempt:
     def backward(self, loss: Tensor) -> None:
         """Add up a loss's gradients, times ``loss_scale``."""
         self.passes.backward(loss * self.loss_scale)
+
+    def descend(self, lesson: Lesson) -> Tensor | None:
+        """Add up the gradients of a lesson's loss; the losses of its samples if it is finite."""
+        descent = self.passes.descend(lesson)
+        if descent is None:
+            return None
+        if descent.row is not None:
+            earlier = self.row_gradient
+            self.row_gradient = descent.row if earlier is None else earlier + descent.row
+        return descent.losses
 
     def is_micro_batched(self, inputs: Tensor) -> bool:
         """Whether gradients of all samples do not fit into memory at once."""

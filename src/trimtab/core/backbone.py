@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from trimtab.augment.normalization import normalization_of
+from trimtab.augment.normalization import Normalization, normalization_of
 from trimtab.core import layout, norm, outputs, rows
 from trimtab.core.classifier import last_linear
 from trimtab.core.fingerprint import Fingerprint, fingerprint_of
@@ -85,10 +85,10 @@ class Backbone:
         task: str | Task | None = None,
     ) -> None:
         original = unwrapped(model)
-        self.normalization = normalization_of(normalization, original)
+        self.normalization: Normalization | None = normalization_of(normalization, original)
         self.output = output
-        self.task = task_of(task)
-        self.model = second_tree(original)
+        self.task: Task = task_of(task)
+        self.model: nn.Module = second_tree(original)
         self.reached: set[frozenset[str]] = set()
         """Sets of parameters that gradients are known to reach."""
         self._batch_norms = norm.install(self.model)
@@ -101,7 +101,9 @@ class Backbone:
         self._hook: torch.utils.hooks.RemovableHandle | None = None
         self._channels_last: bool | None = None  # None until the first sample has decided
         self.num_classes = num_classes
+        self.shared: dict[object, Any] = {}  # what passes of several streams have in common
         self.probed: dict[object, Prediction] = {}  # by the shape or form of a blank sample
+        self._sources: Tensors = {}  # one for all streams, of which there may be thousands
         if classifier is not None:
             self._watch(classifier)
 
@@ -156,12 +158,13 @@ class Backbone:
         """Source values of the parameters that ``chosen`` picks, by their full name."""
         if isinstance(chosen, PositionFilter):
             chosen = chosen.within(self.model)
-        return {
-            f"{path}.{name}".lstrip("."): parameter.detach()
+        names = [
+            f"{path}.{name}".lstrip(".")
             for path, layer in self._modules.items()
             for name, parameter in layer.named_parameters(recurse=False)
             if parameter.is_floating_point() and chosen(layer, name)
-        }
+        ]
+        return {name: self.source_of(name) for name in names}
 
     def __call__(
         self,
@@ -169,10 +172,13 @@ class Backbone:
         params: Tensors | None = None,
         statistics: Tensors | None = None,
         policy: NormPolicy = SOURCE,
+        *,
+        call: Callable[..., Any] = functional_call,
     ) -> Prediction:
         """Predict under one stream's parameters and statistics.
 
-        Where the policy keeps statistics, ``statistics`` is changed in place.
+        Where the policy keeps statistics, ``statistics`` is changed in place. ``call`` is
+        ``functional_call``, or what does the same faster.
         """
         if policy.keep_weight and statistics is None:
             raise ValueError("a policy that keeps statistics needs statistics to keep them in")
@@ -181,7 +187,7 @@ class Backbone:
             for layer in self._batch_norms:
                 layer.policy = policy
             try:
-                return self._run(inputs, own)
+                return self._run(inputs, own, call)
             finally:
                 for layer in self._batch_norms:
                     layer.policy = SOURCE
@@ -202,7 +208,9 @@ class Backbone:
                 for layer in self._row_layers:
                     layer.rows = None
 
-    def _run(self, inputs: Tensor, own: Tensors) -> Prediction:
+    def _run(
+        self, inputs: Tensor, own: Tensors, call: Callable[..., Any] = functional_call
+    ) -> Prediction:
         arguments: tuple[tuple[Tensor, ...], Tensors] = (inputs,), {}
         if isinstance(inputs, Structured):
             arguments = inputs.arguments()
@@ -210,7 +218,7 @@ class Backbone:
             arguments = (layout.channels_last(inputs),), {}
         self._features.clear()
         try:
-            output = functional_call(self.model, own, *arguments)
+            output = call(self.model, own, *arguments)
             features = self._features[-1] if self._features else None
         finally:
             self._features.clear()
@@ -228,7 +236,9 @@ class Backbone:
 
     def source_of(self, name: str) -> Tensor:
         """The source value of a parameter, by its full name."""
-        return self.model.get_parameter(name).detach()
+        if name not in self._sources:
+            self._sources[name] = self.model.get_parameter(name).detach()
+        return self._sources[name]
 
     def probe(self, inputs: Tensor) -> Prediction:
         """Predict one sample to learn the number of classes and where the classifier is."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ from trimtab.core import component as roles
 from trimtab.core import reach
 from trimtab.core.attempt import Attempt, full
 from trimtab.core.backbone import Backbone, Tensors
-from trimtab.core.guard import new_evidence
+from trimtab.core.blank import Sample, blank_like
 from trimtab.core.pace import Pace
 from trimtab.core.state import StreamState
 from trimtab.core.structured import Form, Structured
@@ -25,12 +25,9 @@ from trimtab.core.window import Window
 if TYPE_CHECKING:
     from trimtab.core.prediction import Prediction
 
-MOST_VALUES = 2**26
-"""Of one sample. A larger one is a mistake, or a file that asks for all of the memory."""
 
-
-Sample = tuple[int, ...] | Form
-"""What one sample looks like: its shape, or the form of a structured one."""
+FIRST_VALUES: WeakKeyDictionary[Backbone, Tensors] = WeakKeyDictionary()
+"""Source values that streams begin with, one tensor of each for all streams of a backbone."""
 
 
 class Beginnings:
@@ -40,7 +37,7 @@ class Beginnings:
 
     Args:
         attempt: Makes an attempt from a state.
-        guarded: Whether a guard remembers things along the stream.
+        guard: What a guard remembers at the beginning; nothing where there is none.
     """
 
     def __init__(
@@ -49,12 +46,12 @@ class Beginnings:
         source: Tensors,
         attempt: Callable[[StreamState], Attempt],
         latest: StreamState | None = None,
-        guarded: bool = False,
+        guard: Tensors | None = None,
     ) -> None:
         self.backbone = backbone
         self.source = source
         self.latest = latest
-        self.guarded = guarded
+        self.guard = guard or {}
         self._attempt = attempt
 
     def at_the_source(self, seed: int, window: Window, pace: Pace) -> StreamState:
@@ -66,7 +63,7 @@ class Beginnings:
             generator=torch.Generator().manual_seed(seed),
             window=Window(window.size),
             pace=pace.afresh(),
-            guard=new_evidence() if self.guarded else {},
+            guard=dict(self.guard),
         )
 
     def like(self, state: StreamState, sample: Sample, seed: int) -> StreamState:
@@ -82,11 +79,14 @@ class Beginnings:
         return known
 
     def _kept(self, params: Tensors, source: Tensors) -> Tensors:
-        """Parameters to begin with; those of the source take no memory of their own."""
-        return {
-            name: full(self.source[name]).detach().requires_grad_() if p is source[name] else p
-            for name, p in params.items()
-        }
+        """Parameters to begin with; those of the source take no memory of their own.
+
+        All streams have the same ones: who begins anew takes copies, so none is ever trained.
+        """
+        known = FIRST_VALUES.setdefault(self.backbone, {})
+        for name in params.keys() - known.keys():
+            known[name] = full(self.source[name]).detach().requires_grad_()
+        return {name: known[name] if p is source[name] else p for name, p in params.items()}
 
     def begun(self, state: StreamState, sample: Sample) -> StreamState:
         """``state``, begun where it was not yet."""
@@ -131,7 +131,7 @@ def begin(attempt: Attempt, sample: Sample) -> StreamState:
     Its counters say what beginning has cost.
     """
     sample_shape, form = _shape_and_form(sample)
-    blank = _blank(attempt.backbone, sample)
+    blank = blank_like(attempt.backbone, sample)
     found = _probe(attempt.backbone, blank)
     reach.check(attempt.backbone, attempt.source, blank)
     start = roles.Start(
@@ -151,18 +151,6 @@ def begin(attempt: Attempt, sample: Sample) -> StreamState:
         attempt.state.sample_shape, attempt.state.form = sample_shape, form
         attempt.learner.warm_up(attempt)
     return attempt.state
-
-
-def _blank(backbone: Backbone, sample: Sample) -> Tensor:
-    """One sample of zeros, (1, ...)."""
-    for shape in sample.shapes if isinstance(sample, Form) else (sample,):
-        if math.prod(shape) > MOST_VALUES:
-            raise ValueError(
-                f"a sample may have {MOST_VALUES} values at most, got shape {shape}; resize it"
-            )
-    if isinstance(sample, Form):
-        return cast(Tensor, sample.blank(backbone.device))
-    return torch.zeros(1, *sample, dtype=backbone.dtype, device=backbone.device)
 
 
 def _probe(backbone: Backbone, blank: Tensor) -> Prediction:

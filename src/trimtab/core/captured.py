@@ -54,7 +54,7 @@ def identity(
     backbone: Backbone,
     method: Method,
     state: StreamState,
-    micro_batch: int | None,
+    micro_batch: object,
     guard: Guard | None,
 ) -> dict[str, str]:
     """What must be the same for a state to fit."""

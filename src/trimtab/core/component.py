@@ -8,6 +8,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import ClassVar, Protocol
 
@@ -102,6 +103,11 @@ class Step:
         return self.passed[SOURCE_PASS]
 
 
+@lru_cache(maxsize=1024)
+def _word(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
 @dataclass(frozen=True)
 class Component:
     """One idea of a method. Its settings are frozen; its memory belongs to the stream."""
@@ -109,7 +115,7 @@ class Component:
     @property
     def name(self) -> str:
         """The class's name as a word of a spec: ``SourceEnsembling`` is ``source_ensembling``."""
-        return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
+        return _word(type(self).__name__)
 
     varying_memory: ClassVar[frozenset[str]] = frozenset()
     """Names of memory tensors whose first dimension changes along a stream."""
@@ -167,6 +173,10 @@ class Weighting(Component):
 
 class Objective(Component):
     """Something to minimise."""
+
+    rowwise: ClassVar[bool] = False
+    """Whether the loss of a sample comes from its own row of the logits, of its view's logits and
+    of ``targets`` alone, without memory: then samples of many streams may be shown at once."""
 
     def views(self, inputs: Tensor, generator: torch.Generator) -> Tensor | None:
         """Altered copies of the inputs that the loss needs, one for each input, or None.

@@ -25,7 +25,8 @@ def all_finite(tensors: Iterable[Tensor]) -> bool:
     kinds: dict[tuple[torch.dtype, torch.device], list[Tensor]] = {}
     for tensor in tensors:
         if tensor.is_floating_point():
-            kinds.setdefault((tensor.dtype, tensor.device), []).append(tensor.flatten())
+            flat = tensor if tensor.dim() == 1 else tensor.reshape(-1)
+            kinds.setdefault((tensor.dtype, tensor.device), []).append(flat)
     return all(is_finite(torch.cat(group)) for group in kinds.values())
 
 

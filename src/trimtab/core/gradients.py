@@ -12,6 +12,7 @@ from torch import Tensor
 
 from trimtab.core import component as roles
 from trimtab.core.backbone import Tensors
+from trimtab.core.lesson import Lesson
 
 if TYPE_CHECKING:
     from trimtab.core.attempt import Attempt
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 @torch.no_grad()
 def weights_of(attempt: Attempt, step: roles.Step) -> Tensor:
     """How much each sample counts, shape (batch,), or each pixel, (batch, height, width)."""
-    detached = replace(step, prediction=step.prediction.detach())
     rules, memory = attempt.playing(roles.Weighting), attempt.state.memory
+    if not rules:
+        return torch.ones_like(step.logits[:, 0])
+    detached = replace(step, prediction=step.prediction.detach())
     factors = [rule.weights(detached, memory[rule.name]) for rule in rules]
     return math.prod(factors, start=torch.ones_like(step.logits[:, 0]))
 
@@ -43,12 +46,17 @@ def with_targets(
     attempt: Attempt, step: roles.Step, role: type[roles.Component] = roles.Component
 ) -> roles.Step:
     """The step with the targets of all objectives, or of those that play a role too."""
-    detached, memory = replace(step, prediction=step.prediction.detach()), attempt.state.memory
-    targets = {
-        objective.name: objective.targets(detached, memory[objective.name])
+    asked = [
+        objective
         for objective in attempt.playing(roles.Objective)
-        if objective.name not in step.targets and isinstance(objective, role)
-    }
+        if type(objective).targets is not roles.Objective.targets
+        and objective.name not in step.targets
+        and isinstance(objective, role)
+    ]
+    if not asked:
+        return step
+    detached, memory = replace(step, prediction=step.prediction.detach()), attempt.state.memory
+    targets = {o.name: o.targets(detached, memory[o.name]) for o in asked}
     return replace(step, targets=step.targets | targets)
 
 
@@ -71,6 +79,9 @@ def parts_with_graph(
     attempt: Attempt, step: roles.Step, kept: Tensor, micro_batch: int
 ) -> Iterator[tuple[roles.Step, Tensor]]:
     """The kept samples of each micro-batch, ready for gradients, and their rows."""
+    if micro_batch >= len(kept) and bool(kept.all()):
+        yield from _whole(attempt, step, kept)
+        return
     views = views_of(attempt, step.inputs[kept])
     done = 0
     for rows in torch.arange(len(kept), device=kept.device).split(micro_batch):
@@ -91,6 +102,39 @@ def parts_with_graph(
         done += len(used)
         attempt.state.counters.backward_samples += len(used) if part.logits.requires_grad else 0
         yield part, used
+
+
+def _whole(attempt: Attempt, step: roles.Step, kept: Tensor) -> Iterator[tuple[roles.Step, Tensor]]:
+    """The same where all samples are kept and go at once: nothing has to be picked out."""
+    views = views_of(attempt, step.inputs)
+    rows = torch.arange(len(kept), device=kept.device)
+    if not step.logits.requires_grad:
+        step = attempt.learner.with_graph(attempt, step, rows, rows)
+    attempt.state.counters.backward_samples += len(kept) if step.logits.requires_grad else 0
+    yield replace(step, views=views, passed={}), rows
+
+
+def lesson_of(
+    attempt: Attempt, part: roles.Step, weights: Tensor, samples: int, share: float
+) -> Lesson:
+    """What there is to learn from some samples.
+
+    Args:
+        weights: How much each sample or pixel counts.
+        samples: How many of these the whole loss is a mean over.
+        share: Of the penalties, which are added once for all micro-batches.
+    """
+    state, penalty = attempt.state, penalty_of(attempt)
+    return Lesson(
+        attempt.playing(roles.Objective),
+        state.memory,
+        part,
+        weights,
+        samples,
+        penalty * share if isinstance(penalty, Tensor) else 0.0,
+        attempt.loss_scale,
+        state.trains_parameters_alone,
+    )
 
 
 def losses_of(attempt: Attempt, step: roles.Step) -> Tensor:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.flat import row_of
 from trimtab.core.moment_rows import layout_of, split
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.prediction import Prediction
@@ -40,7 +42,7 @@ class Request:
         """Requests of one kind can be made as one."""
         return (kind_of(self.inputs), self.grad)
 
-    @property
+    @cached_property
     def learns(self) -> bool:
         """Whether a gradient is to flow to the parameters."""
         return self.grad and any(p.requires_grad for p in self.params.values())
@@ -97,8 +99,8 @@ class JointPass:
     prediction: Prediction
     pieces: list[Piece] = field(default_factory=list)
 
-    def gradients(self, due: Sequence[Piece], *, again: bool) -> list[Tensors]:
-        """Gradients of each due stream's parameters, by name, from those of its prediction.
+    def gradients(self, due: Sequence[Piece], *, again: bool) -> list[Tensor]:
+        """Gradients of each due stream's row of parameters, from those of its prediction.
 
         Args:
             again: Whether some other stream is still to go backward through this pass.
@@ -110,7 +112,8 @@ class JointPass:
                 outputs.append(output)
                 grads.append(self._rows_of(output, given))
         (found,) = torch.autograd.grad(outputs, [self.rows], grads, retain_graph=again)
-        return [self._by_name(found[piece.place], piece.request) for piece in due]
+        rows = found.unbind()
+        return [rows[piece.place] for piece in due]
 
     def _rows_of(self, output: Tensor, given: dict[int, Tensor | None]) -> Tensor:
         """One gradient for all samples: zeros for those of streams that have given none."""
@@ -121,9 +124,8 @@ class JointPass:
             parts.append(output.new_zeros(size, *output.shape[1:]) if own is None else own)
         return torch.cat(parts)
 
-    def _by_name(self, row: Tensor, request: Request) -> Tensors:
+    def by_name(self, row: Tensor, params: Tensors) -> Tensors:
         """A stream's row as tensors of the parameters that it trains."""
-        params = request.params
         parts = zip(self.names, split(row, self.shapes), strict=True)
         return {name: part for name, part in parts if name in params and params[name].requires_grad}
 
@@ -139,7 +141,7 @@ def _taken(tensor: Tensor | None) -> Tensor | None:
 def forward(backbone: Backbone, requests: list[Request]) -> JointPass:
     """Make passes of one kind as one."""
     learns = any(request.learns for request in requests)
-    names = tuple(dict.fromkeys(name for request in requests for name in request.params))
+    names = _names(requests)
     source = {name: backbone.source_of(name) for name in names}
     shapes = tuple(value.shape for value in source.values())
     rows = _rows(source, requests).requires_grad_(learns)
@@ -162,11 +164,24 @@ def forward(backbone: Backbone, requests: list[Request]) -> JointPass:
     return whole
 
 
+def _names(requests: list[Request]) -> tuple[str, ...]:
+    """Names of all parameters that some stream has of its own."""
+    first = tuple(requests[0].params)
+    if all(tuple(request.params) == first for request in requests):
+        return first
+    return tuple(dict.fromkeys(name for request in requests for name in request.params))
+
+
 @torch.no_grad()
 def _rows(source: Tensors, requests: list[Request]) -> Tensor:
     """Parameters of each stream one after the other; the source's where a stream has none."""
     if not source:
         return torch.zeros(len(requests), 0)
+    names = tuple(source)
+    rows = [row_of(r.params) if tuple(r.params) == names else None for r in requests]
+    whole = [row for row in rows if row is not None]
+    if len(whole) == len(rows):
+        return torch.stack(whole)
     found = [
         request.params.get(name, value) for request in requests for name, value in source.items()
     ]
@@ -188,8 +203,8 @@ def _own(logits: Tensor, features: Tensor | None, learns: bool) -> Prediction:
     return Prediction(own, None if features is None else features.clone().requires_grad_(learns))
 
 
-def backward(due: Sequence[Piece], later: Sequence[Piece]) -> dict[Piece, Tensors]:
-    """Gradients of each piece's parameters, by name; each joint pass is gone through once.
+def backward(due: Sequence[Piece], later: Sequence[Piece]) -> dict[Piece, Tensor]:
+    """Gradients of each piece's row of parameters; each joint pass is gone through once.
 
     Args:
         later: Pieces that may still be gone backward through another time.
@@ -198,15 +213,27 @@ def backward(due: Sequence[Piece], later: Sequence[Piece]) -> dict[Piece, Tensor
     for piece in due:
         wholes.setdefault(piece.whole, []).append(piece)
     again = {piece.whole for piece in later}
-    found: dict[Piece, Tensors] = {}
+    found: dict[Piece, Tensor] = {}
     for whole, pieces in wholes.items():
         grads = whole.gradients(pieces, again=whole in again)
         found |= dict(zip(pieces, grads, strict=True))
     return found
 
 
-def hand_over(params: Tensors, grads: Tensors) -> None:
+def row_gradient(found: dict[Piece, Tensor]) -> Tensor | None:
+    """The gradient of a stream's parameters as one row, where all pieces have the same row."""
+    for piece in found:
+        params = piece.request.params
+        if row_of(params) is None or tuple(params) != piece.whole.names:
+            return None
+    rows = list(found.values())
+    return rows[0] if len(rows) == 1 else torch.stack(rows).sum(0)
+
+
+def hand_over(piece: Piece, row: Tensor) -> None:
     """Add gradients to the ``grad`` of a stream's parameters, or of what these were cast from."""
+    params = piece.request.params
+    grads = piece.whole.by_name(row, params)
     casts = [name for name in grads if not params[name].is_leaf]
     if casts:
         torch.autograd.backward([params[n] for n in casts], [grads[n] for n in casts])

@@ -182,6 +182,7 @@ class Learner:
             self.learn_nothing(attempt)
             return
         step = gradients.with_targets(attempt, step)
+        attempt.moves = attempt.state.pace.moves(step.logits.detach())
         with torch.enable_grad():
             finite = self.add_up_gradients(attempt, step, weights, micro_batch)
         update(attempt, finite)
@@ -196,15 +197,15 @@ class Learner:
         """Gradients of the whole loss, a micro-batch at a time; False once it is not finite."""
         kept = gradients.samples_that_count(weights)
         observed = []
+        samples, count = len(kept), int(kept.sum())
         for part, used in gradients.parts_with_graph(attempt, step, kept, micro_batch):
-            losses = gradients.losses_of(attempt, part)
-            loss = (weights[used] * losses).sum() / weights.numel()
-            loss = loss + gradients.penalty_of(attempt) * (len(used) / int(kept.sum()))
-            if not is_finite(loss):
+            own = weights if len(used) == samples else weights[used]
+            lesson = gradients.lesson_of(attempt, part, own, weights.numel(), len(used) / count)
+            losses = attempt.descend(lesson)
+            if losses is None:
                 return False
-            attempt.backward(loss)
-            observed.append(gradients.losses_that_count(losses, weights[used]))
-        gradients.show_losses(attempt, torch.cat(observed))
+            observed.append(gradients.losses_that_count(losses, own))
+        gradients.show_losses(attempt, observed[0] if len(observed) == 1 else torch.cat(observed))
         return True
 
     def with_graph(

@@ -15,9 +15,9 @@ from trimtab.core.backbone import (
     Tensors,
     in_norm_layers,
 )
-from trimtab.core.component import Component, Objective
+from trimtab.core.component import Component, Objective, OutputRule
 from trimtab.core.learner import Learner
-from trimtab.core.norm import BATCH, NormPolicy
+from trimtab.core.norm import BATCH, SOURCE, NormPolicy
 from trimtab.core.optimizer import OptimizerChoice
 from trimtab.core.task import Task
 
@@ -59,12 +59,28 @@ class Method:
 
     def playing(self, role: type[Role]) -> list[Role]:
         """The components that play a role, in their order."""
-        return [component for component in self.components if isinstance(component, role)]
+        known: dict[type[Component], list[Any]] = self.__dict__.setdefault("_playing", {})
+        if role not in known:
+            known[role] = [part for part in self.components if isinstance(part, role)]
+        return known[role]
 
     @property
     def learns(self) -> bool:
         """Whether there is something to minimise."""
         return any(isinstance(component, Objective) for component in self.components)
+
+    @property
+    def only_corrects(self) -> bool:
+        """Whether predictions are the source model's own, corrected afterwards."""
+        return not self.learns and self.norm == SOURCE and bool(self.playing(OutputRule))
+
+    @property
+    def views(self) -> int:
+        """Most altered copies of a sample that pass the network beside it with gradients."""
+        made = [o for o in self.playing(Objective) if type(o).views is not Objective.views]
+        shared = [o.shared_view for o in made if o.shared_view is not None]
+        same = sum(view in shared[:place] for place, view in enumerate(shared))
+        return len(made) - same
 
     @property
     def augments(self) -> bool:

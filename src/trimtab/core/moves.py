@@ -7,7 +7,7 @@ count of steps.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -29,6 +29,8 @@ class Move:
         moments: What the step before has returned; it stays as it is.
         rate: Factor on the learning rate.
         scale: What the gradients are to be divided by.
+        row: All values of the trained tensors one after the other, where they lie so.
+        row_gradient: Their gradients one after the other, in the place of those in ``grad``.
     """
 
     choice: OptimizerChoice
@@ -37,17 +39,14 @@ class Move:
     sample_shape: tuple[int, ...]
     rate: float = 1.0
     scale: float = 1.0
+    row: Tensor | None = None
+    row_gradient: Tensor | None = None
 
     @property
     def kind(self) -> Hashable:
         """Moves of one kind can be made as one; None for a move that cannot."""
         trained, dtype = self.trained, self.trained[0].dtype
-        grads = [tensor.grad for tensor in trained]
-        alike = [
-            g is not None and g.dtype == dtype == t.dtype
-            for g, t in zip(grads, trained, strict=True)
-        ]
-        if len(self.moments) not in (0, len(trained)) or not all(alike):
+        if len(self.moments) not in (0, len(trained)) or not self._is_alike(dtype):
             return None
         shapes = tuple([tensor.shape for tensor in trained])
         if sum(layout_of(shapes).sizes) > MOST_VALUES:
@@ -55,19 +54,44 @@ class Move:
         settings = self.choice.settings(self.sample_shape)
         return (settings, dtype, trained[0].device, shapes)
 
+    def _is_alike(self, dtype: torch.dtype) -> bool:
+        """Whether all tensors are of one type, and have gradients of it."""
+        if self.row is not None and self.row_gradient is not None:
+            return self.row_gradient.dtype == self.row.dtype == dtype
+        grads = [tensor.grad for tensor in self.trained]
+        return self.row_gradient is None and all(
+            g is not None and g.dtype == dtype == t.dtype
+            for g, t in zip(grads, self.trained, strict=True)
+        )
+
+    def spread(self) -> Move:
+        """The same with all gradients in ``grad``."""
+        if self.row_gradient is None:
+            return self
+        shapes = tuple([tensor.shape for tensor in self.trained])
+        for tensor, grad in zip(self.trained, split(self.row_gradient, shapes), strict=True):
+            tensor.grad = grad if tensor.grad is None else tensor.grad + grad
+        return replace(self, row_gradient=None)
+
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """Where a step has led: new tensors, ready to be trained, and what to remember."""
+    """Where a step has led: new tensors, ready to be trained, and what to remember.
+
+    Args:
+        row: The tensors' values one after the other, where they lie so.
+    """
 
     tensors: list[Tensor]
     moments: Moments
     finite: bool
+    row: Tensor | None = None
 
 
 @torch.no_grad()
 def move(asked: Move) -> Moved | None:
     """One stream's step; None where its gradients are not finite."""
+    asked = asked.spread()
     grads = [tensor.grad for tensor in asked.trained if tensor.grad is not None]
     if not all_finite(grads):
         return None
@@ -86,8 +110,7 @@ def move_together(asked: Sequence[Move]) -> list[Moved | None]:
     """The steps of many streams, all of one kind, in few operations."""
     first = asked[0]
     settings = first.choice.settings(first.sample_shape)
-    values = _rows([move.trained for move in asked])
-    grads = _rows([[t.grad for t in move.trained if t.grad is not None] for move in asked])
+    values, grads = _values(asked), _gradients(asked)
     if any(move.scale != 1 for move in asked):
         grads = grads / _each([move.scale for move in asked], grads)
     sound = _finite_rows(grads)
@@ -148,8 +171,24 @@ def _moved(asked: Move, stepped: _Stepped, place: int, finite: bool) -> Moved:
     shapes = tuple([tensor.shape for tensor in asked.trained])
     steps = None if stepped.steps is None else stepped.steps[place]
     rows = {name: rows[place].clone() for name, rows in stepped.moments.items()}
-    tensors = [part.requires_grad_() for part in split(stepped.values[place].clone(), shapes)]
-    return Moved(tensors, MomentRows(rows, shapes, steps) if rows else {}, finite)
+    row = stepped.values[place].clone()
+    tensors = [part.requires_grad_() for part in split(row, shapes)]
+    return Moved(tensors, MomentRows(rows, shapes, steps) if rows else {}, finite, row)
+
+
+def _values(asked: Sequence[Move]) -> Tensor:
+    """What the streams train, a row for each."""
+    rows = [move.row for move in asked if move.row is not None]
+    return torch.stack(rows) if len(rows) == len(asked) else _rows([m.trained for m in asked])
+
+
+def _gradients(asked: Sequence[Move]) -> Tensor:
+    """The gradients of the same."""
+    rows = [move.row_gradient for move in asked if move.row_gradient is not None]
+    if len(rows) == len(asked):
+        return torch.stack(rows)
+    spread = [move.spread() for move in asked]
+    return _rows([[t.grad for t in move.trained if t.grad is not None] for move in spread])
 
 
 def _rows(streams: Sequence[Sequence[Tensor]]) -> Tensor:

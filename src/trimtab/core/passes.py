@@ -1,4 +1,5 @@
-"""The only way from a step to the network: two verbs, forward and backward, and one to move.
+"""The only way from a step to the network: two verbs, forward and backward, one that takes losses
+and goes backward at once, and one to move.
 
 Who makes the passes, and the optimiser's steps that follow from them, is exchangeable (alone,
 together with other streams, over several processes); a step never knows.
@@ -10,6 +11,7 @@ import torch
 from torch import Tensor
 
 from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.lesson import Descent, Lesson
 from trimtab.core.moves import Move, Moved, move
 from trimtab.core.norm import NormPolicy
 from trimtab.core.prediction import Prediction
@@ -36,6 +38,9 @@ class Passes(Protocol):
     def backward(self, loss: Tensor) -> None:
         """Add the gradients of a loss, a scalar, to the ``grad`` of the tensors it came from."""
 
+    def descend(self, lesson: Lesson) -> Descent | None:
+        """Add the gradients of a lesson's loss; None, and nothing, where it is not finite."""
+
     def move(self, asked: Move) -> Moved | None:
         """A step of an optimiser along the gradients; None where these are not finite."""
 
@@ -60,6 +65,9 @@ class Alone:
 
     def backward(self, loss: Tensor) -> None:
         loss.backward()
+
+    def descend(self, lesson: Lesson) -> Descent | None:
+        return lesson.alone(self.backward)
 
     def move(self, asked: Move) -> Moved | None:
         return move(asked)

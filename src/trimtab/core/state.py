@@ -69,6 +69,11 @@ class StreamState:
             if tensor.requires_grad
         ]
 
+    @property
+    def trains_parameters_alone(self) -> bool:
+        """Whether components train nothing of their own."""
+        return not any(t.requires_grad for own in self.memory.values() for t in own.values())
+
     def trained(self) -> list[Tensor]:
         """The stream's parameters and whatever its components train beside them."""
         return [tensor for _, _, tensor in self.places()]
@@ -78,7 +83,7 @@ class StreamState:
         """A copy to step with, while this one stays as it is."""
         return replace(
             self,
-            params=dict(self.params),
+            params=self.params.copy(),
             statistics=dict(self.statistics),
             generator=twin_of(self.generator),
             window=self.window.copy(),
@@ -99,8 +104,10 @@ class StreamState:
 
     def forget_gradients(self) -> None:
         """Leave no gradient behind."""
-        for tensor in self.trained():
-            tensor.grad = None
+        for tensors in (self.params, *self.memory.values()):
+            for tensor in tensors.values():
+                if tensor.requires_grad and tensor.grad is not None:
+                    tensor.grad = None
 
 
 class StateView:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from trimtab.core import component as roles
+from trimtab.core.flat import Flat, row_of
 from trimtab.core.moves import Move
 
 if TYPE_CHECKING:
@@ -24,14 +25,15 @@ def update(attempt: Attempt, finite: bool = True, *, rate: float = 1.0) -> None:
     state = attempt.state
     if not finite:
         state.counters.skipped_updates += 1
-    elif any(tensor.grad is not None for tensor in state.trained()):
-        for number in range(state.pace.moves):
-            grads = [tensor.grad for tensor in state.trained()]
+    elif attempt.row_gradient is not None or any(t.grad is not None for t in state.trained()):
+        for left in reversed(range(attempt.moves)):
+            grads = [tensor.grad for tensor in state.trained()] if left else []
             if not _move(attempt, rate * attempt.update_share):
                 break
-            state.counters.updates += not number
-            for tensor, grad in zip(state.trained(), grads, strict=True):
+            state.counters.updates += left + 1 == attempt.moves
+            for tensor, grad in zip(state.trained(), grads, strict=True) if left else ():
                 tensor.grad = grad
+    attempt.row_gradient = None
     state.forget_gradients()
 
 
@@ -42,16 +44,31 @@ def _move(attempt: Attempt, rate: float) -> bool:
     places = state.places()
     trained = [tensor for _, _, tensor in places]
     rules = attempt.playing(roles.ParameterRule)
-    _show_gradients(attempt, rules)
-    asked = (attempt.method.optimizer, trained, state.moments, state.sample_shape)
-    moved = attempt.passes.move(Move(*asked, rate, attempt.loss_scale))
+    watching = [r for r in rules if type(r).see_gradients is not roles.ParameterRule.see_gradients]
+    asked = Move(
+        attempt.method.optimizer,
+        trained,
+        state.moments,
+        state.sample_shape,
+        rate,
+        attempt.loss_scale,
+        row_of(state.params),
+        attempt.row_gradient,
+    )
+    if watching or any(tensor.grad is not None for tensor in trained):
+        asked = asked.spread()  # some passes were merged and others not, or rules want to look
+    _show_gradients(attempt, watching)
+    moved = attempt.passes.move(asked)
     state.forget_gradients()
     if moved is None or not moved.finite:
         state.moments = state.moments if moved is None else {}  # what overflowed is not trusted
         state.counters.skipped_updates += 1
         return False
-    for (tensors, name, _), tensor in zip(places, moved.tensors, strict=True):
-        tensors[name] = tensor
+    if moved.row is not None and len(places) == len(state.params):
+        state.params = Flat(dict(zip(state.params, moved.tensors, strict=True)), moved.row)
+    else:
+        for (tensors, name, _), tensor in zip(places, moved.tensors, strict=True):
+            tensors[name] = tensor
     state.moments = moved.moments
     trust = attempt.trust
     for rule in rules:

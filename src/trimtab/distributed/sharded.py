@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.lesson import Descent, Lesson
 from trimtab.core.moves import Move, Moved, move
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.prediction import Prediction
@@ -47,6 +48,9 @@ class Sharded:
 
     def backward(self, loss: Tensor) -> None:
         loss.backward()
+
+    def descend(self, lesson: Lesson) -> Descent | None:
+        return lesson.alone(self.backward)
 
     def move(self, asked: Move) -> Moved | None:
         return move(asked)  # of the same gradients in every rank

@@ -8,6 +8,7 @@ from torch import nn
 from trimtab.api import backbone_of
 from trimtab.core.backbone import Backbone
 from trimtab.core.guard import Guard
+from trimtab.core.memory_limit import MicroBatch, limited
 from trimtab.core.method import Method
 from trimtab.core.outputs import Output
 from trimtab.core.pace import Budget
@@ -24,7 +25,8 @@ def fleet(
     num_classes: int | None = None,
     seed: int = 0,
     window: int | None = None,
-    micro_batch: int | None = None,
+    micro_batch: MicroBatch = None,
+    memory_limit: int | str | None = None,
     classifier: str | None = None,
     normalization: Any = None,
     output: Output = None,
@@ -52,7 +54,7 @@ def fleet(
     """
     stream = {
         "window": window,
-        "micro_batch": micro_batch,
+        "micro_batch": limited(micro_batch, memory_limit),
         "adapt_every": adapt_every,
         "budget": budget,
         "guard": guard,

@@ -15,11 +15,13 @@ from trimtab.augment.draw_first import ALTERING, DrawFirst
 from trimtab.core import joint
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.joint import Piece, Request
+from trimtab.core.lesson import Descent, Lesson
 from trimtab.core.moves import Move, Moved, move, move_together
 from trimtab.core.norm import NormPolicy
 from trimtab.core.passes import Alone
 from trimtab.core.prediction import Prediction
-from trimtab.fleets.hub import Hub, Job, Wanted, running
+from trimtab.fleets import lessons
+from trimtab.fleets.hub import Hub, Job, Runner, Wanted, running
 
 ALTER, FORWARD, FORWARD_WITH_GRADIENTS, BACKWARD, MOVE = range(5)
 """What is made first, so that streams meet at what comes later."""
@@ -68,14 +70,25 @@ class Together:
     def backward(self, loss: Tensor) -> None:
         loss.backward()  # through what is the stream's own; merged passes end in pieces
         runner = running()
-        due = [] if runner is None else [piece for piece in runner.pieces if piece.is_due]
-        if runner is None or not due:
+        if runner is None or not any(piece.is_due for piece in runner.pieces):
             return
-        runner.pieces = [piece for piece in runner.pieces if piece not in due]
-        later = runner.pieces
-        found = runner.wait(Wanted(BACKWARD, None, (due, later), _backward))
-        for piece, grads in zip(due, found, strict=True):
-            joint.hand_over(piece.request.params, grads)
+        for piece, row in runner.wait(Wanted(BACKWARD, None, runner, _backward)).items():
+            joint.hand_over(piece, row)
+
+    def descend(self, lesson: Lesson) -> Descent | None:
+        runner = running()
+        if runner is None or not lesson.rowwise:
+            return lesson.alone(self.backward)
+        list(lesson.predictions())  # views pass the network before all streams meet
+        asked = Wanted(BACKWARD, lesson.kind, (lesson, runner), _descend)
+        losses, found = runner.wait(asked)
+        if losses is None:
+            return None
+        row = joint.row_gradient(found) if lesson.flat and found else None
+        if row is None:
+            for piece, own in found.items():
+                joint.hand_over(piece, own)
+        return Descent(losses, row)
 
     def move(self, asked: Move) -> Moved | None:
         runner, kind = running(), asked.kind
@@ -85,12 +98,23 @@ class Together:
         return moved
 
 
-def _backward(asked: list[tuple[list[Piece], list[Piece]]]) -> list[list[Tensors]]:
-    grads = joint.backward(
-        [piece for due, _ in asked for piece in due],
-        [piece for _, later in asked for piece in later],
+def _backward(runners: list[Runner]) -> list[dict[Piece, Tensor]]:
+    """Rows of gradients of each stream's pieces that gradients have come to."""
+    due = [[piece for piece in runner.pieces if piece.is_due] for runner in runners]
+    for runner, own in zip(runners, due, strict=True):
+        runner.pieces = [piece for piece in runner.pieces if piece not in own]
+    rows = joint.backward(
+        [piece for own in due for piece in own],
+        [piece for runner in runners for piece in runner.pieces],
     )
-    return [[grads[piece] for piece in due] for due, _ in asked]
+    return [{piece: rows[piece] for piece in own} for own in due]
+
+
+def _descend(
+    asked: list[tuple[Lesson, Runner]],
+) -> list[tuple[Tensor | None, dict[Piece, Tensor]]]:
+    losses = lessons.descend([lesson for lesson, _ in asked])
+    return [*zip(losses, _backward([runner for _, runner in asked]), strict=True)]
 
 
 def _alter(alteration: DrawFirst[Any], images: Tensor, draw: Any) -> Tensor:

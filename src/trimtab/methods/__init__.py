@@ -53,9 +53,11 @@ from trimtab.methods.cotta import cotta
 from trimtab.methods.deyo import deyo
 from trimtab.methods.eata import eata
 from trimtab.methods.eta import eta
+from trimtab.methods.foa import foa
 from trimtab.methods.lame import lame
 from trimtab.methods.memo import memo
 from trimtab.methods.neo import neo
+from trimtab.methods.pea import pea
 from trimtab.methods.rdumb import rdumb
 from trimtab.methods.reservoir import reservoir
 from trimtab.methods.rmemsafe import rmemsafe
@@ -87,9 +89,11 @@ METHODS: Registry[Callable[..., Method]] = Registry(
         "deyo": deyo,
         "eata": eata,
         "eta": eta,
+        "foa": foa,
         "lame": lame,
         "memo": memo,
         "neo": neo,
+        "pea": pea,
         "rdumb": rdumb,
         "reservoir": reservoir,
         "rmemsafe": rmemsafe,

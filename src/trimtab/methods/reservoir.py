@@ -10,11 +10,11 @@ from trimtab.components.certainty_diversity import CertaintyDiversity
 from trimtab.components.prior_correction import PriorCorrection
 from trimtab.components.soft_likelihood_ratio import SoftLikelihoodRatio
 from trimtab.components.source_ensembling import SourceEnsembling
-from trimtab.components.temporal_prior.looks import NUM_LOOKS, Looks, distance, looks_of
 from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Tensors
 from trimtab.core.card import Card
 from trimtab.core.learner import Learner
+from trimtab.core.looks import NUM_LOOKS, Looks, distance, looks_of
 from trimtab.core.method import Method
 from trimtab.core.optimizer import Kind, OptimizerChoice
 from trimtab.core.ranges import check_counts, check_positive

@@ -9,6 +9,7 @@ import torch
 from trimtab import models
 from trimtab.core.spec import assignment
 from trimtab.fleets.api import fleet
+from trimtab.server.journal import Journal
 from trimtab.server.limits import Limits
 from trimtab.server.options import Options
 from trimtab.server.service import Service
@@ -39,7 +40,8 @@ def make_service(options: Options, *, may_write: Callable[[], bool] = lambda: Tr
         guard=options["guard"] or None,
         **dict(assignment(text) for text in options["option"]),
     )
-    store = None if options["store"] is None else Store(options["store"], may_write=may_write)
+    journal = None if options["journal"] is None else Journal(options["journal"])
+    store = _store(options, journal, may_write)
     settings = Settings(
         model=options["name"] or options["model"].replace("/", "-").replace(":", "-"),
         method=options["method"],
@@ -52,7 +54,20 @@ def make_service(options: Options, *, may_write: Callable[[], bool] = lambda: Tr
         saving=Saving(options["save_samples"], options["save_seconds"]),
         tokens=Tokens.read(options["tokens"]) if options["tokens"] else Tokens(),
     )
-    return Service(streams, settings, store)
+    return Service(streams, settings, store, journal)
+
+
+def _store(
+    options: Options, journal: Journal | None, may_write: Callable[[], bool]
+) -> Store | None:
+    """Checkpoints, each written after the rounds that it comes from are in the journal."""
+
+    def settled() -> bool:
+        if journal is not None:
+            journal.settle()
+        return may_write()
+
+    return None if options["store"] is None else Store(options["store"], may_write=settled)
 
 
 def sample_shape(options: Options) -> tuple[int, ...]:

@@ -59,6 +59,7 @@ def _add_durability(parser: argparse.ArgumentParser) -> None:
     kept.add_argument("--store", help="folder of checkpoints (default: states live in memory only)")
     kept.add_argument("--save-samples", type=int, default=64, help="default: %(default)s")
     kept.add_argument("--save-seconds", type=float, default=5.0, help="default: %(default)s")
+    kept.add_argument("--journal", help="file that notes who stepped with whom, for exact replays")
 
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:

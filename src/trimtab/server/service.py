@@ -8,6 +8,7 @@ import torch
 
 from trimtab.fleets.fleet import Fleet
 from trimtab.server.errors import RequestError, too_many
+from trimtab.server.journal import Journal
 from trimtab.server.limits import Bucket
 from trimtab.server.live import Live
 from trimtab.server.metrics import Metrics
@@ -27,13 +28,20 @@ class Service:
     Args:
         fleet: Its streams step together; nobody else may use it meanwhile.
         store: Where states are kept; None keeps them in memory alone.
+        journal: Where rounds are noted, for those who want to replay them.
     """
 
-    def __init__(self, fleet: Fleet, settings: Settings, store: Store | None = None) -> None:
+    def __init__(
+        self,
+        fleet: Fleet,
+        settings: Settings,
+        store: Store | None = None,
+        journal: Journal | None = None,
+    ) -> None:
         self.settings = settings
         self.metrics = Metrics(settings.model, settings.method)
         self.live = Live()
-        self.streams = Streams(fleet, store, settings.limits, settings.saving)
+        self.streams = Streams(fleet, store, settings.limits, settings.saving, journal)
         self.streams.on_event = self.live.happened
         self.streams.on_accuracy = self.live.looked
         self.rounds = Rounds(
@@ -62,6 +70,8 @@ class Service:
         self.rounds.finish()
         if self.streams.store is not None:
             self.streams.store.close()
+        if self.streams.journal is not None:
+            self.streams.journal.close()
 
     def stream_of(self, request: InferRequest) -> str | None:
         """The stream that answers a request; None for the source model."""

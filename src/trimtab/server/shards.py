@@ -48,8 +48,10 @@ class Shard:
     def __init__(self, options: Options, place: int) -> None:
         fence = None if options["store"] is None else Fence(options["store"], place)
         self._http: httpx.AsyncClient | None = None
+        journal = options["journal"] and f"{options['journal']}.{place}"
         self._service = make_service(
-            options, may_write=(lambda: True) if fence is None else fence.holds
+            options | {"journal": journal},
+            may_write=(lambda: True) if fence is None else fence.holds,
         )
         self._app = make_server_app(self._service)
 

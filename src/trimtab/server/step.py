@@ -2,7 +2,6 @@
 
 import logging
 import time
-from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -12,6 +11,7 @@ from trimtab.core.counters import Counters
 from trimtab.core.state import StreamState
 from trimtab.fleets.fleet import StreamError
 from trimtab.server.errors import RequestError
+from trimtab.server.journal import Entry
 from trimtab.server.streams import SOURCE, Streams
 from trimtab.server.work import Outcome, Result, Work
 
@@ -26,6 +26,8 @@ def step(streams: Streams, works: list[Work]) -> list[Result]:
     before: dict[str, StreamState] = {}
     prepared = [_prepared(streams, work, before) for work in works]
     ready = [work for work, refused in zip(works, prepared, strict=True) if refused is None]
+    if streams.journal is not None and ready:
+        streams.journal.note(_entry(streams, work, before) for work in ready)
     batches = {work.stream: work.inputs for work in ready if work.stream is not None}
     plain = [work.inputs for work in ready if work.stream is None]
     if plain:
@@ -58,9 +60,30 @@ def _prepared(streams: Streams, work: Work, before: dict[str, StreamState]) -> R
             "between",
         )
     before[work.stream] = adapter.state
-    if work.start and adapter.counters.samples and not _is_repeated(streams, work):
+    if _begins_anew(streams, work, adapter.state):
         adapter.reset()
     return None
+
+
+def _begins_anew(streams: Streams, work: Work, state: StreamState) -> bool:
+    return work.start and state.counters.samples > 0 and not _is_repeated(streams, work)
+
+
+def _entry(streams: Streams, work: Work, before: dict[str, StreamState]) -> Entry:
+    """What the journal says of a request that is about to be computed."""
+    if work.stream is None:
+        return Entry(None, None, work.samples)
+    state = before[work.stream]
+    return Entry(
+        work.stream,
+        work.number,
+        work.samples,
+        streams.records[work.stream].learned_through,
+        state.counters.samples,
+        _learns(streams, work),
+        _counts(streams, work),
+        _begins_anew(streams, work, state),
+    )
 
 
 def _is_repeated(streams: Streams, work: Work) -> bool:
@@ -68,6 +91,11 @@ def _is_repeated(streams: Streams, work: Work) -> bool:
     assert work.stream is not None
     through = streams.records[work.stream].learned_through
     return work.number is not None and through is not None and work.number <= through
+
+
+def _counts(streams: Streams, work: Work) -> bool:
+    """Whether the stream has learned through the request's number after it."""
+    return work.number is not None and work.learn and not _is_repeated(streams, work)
 
 
 def _learns(streams: Streams, work: Work) -> bool:
@@ -90,7 +118,8 @@ def _finished(
     if isinstance(result, StreamError):
         return _failed(streams, work.stream, before[work.stream], result)
     repeated = _is_repeated(streams, work)
-    _note(streams, work, learned, repeated)
+    counts = _counts(streams, work)
+    _note(streams, work, learned, counts, repeated)
     store = streams.store
     parameters = {
         "sequence_id": work.stream,
@@ -123,20 +152,19 @@ def _leave(streams: Streams, stream: str, state: StreamState) -> None:
         streams.forget(stream)
 
 
-def _note(streams: Streams, work: Work, learned: bool, repeated: bool) -> None:
+def _note(streams: Streams, work: Work, learned: bool, counts: bool, repeated: bool) -> None:
     """Keep the books. A frozen stream leaves numbered requests behind, too."""
     assert work.stream is not None
     record, adapter = streams.records[work.stream], streams.fleet[work.stream]
     record.used = time.monotonic()
-    numbered = work.number is not None and work.learn and not repeated
-    if numbered:
+    if counts:
         record.learned_through = work.number
     adapter.state.learned_through = record.learned_through  # whatever a guard has put back
-    done = asdict(adapter.counters)
+    done = vars(adapter.counters).copy()
     gained = {name: value - record.counters.get(name, 0) for name, value in done.items()}
     streams.totals = streams.totals.plus(Counters(**gained))
     record.counters = done
-    if learned or numbered or (work.start and not repeated):
+    if learned or counts or (work.start and not repeated):
         streams.touch(work.stream, work.samples)
 
 

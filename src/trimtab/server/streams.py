@@ -11,6 +11,7 @@ from trimtab.core.counters import Counters
 from trimtab.core.health import Health
 from trimtab.fleets.fleet import Fleet
 from trimtab.server.errors import RequestError, too_many
+from trimtab.server.journal import Journal
 from trimtab.server.limits import Limits
 from trimtab.server.store import Store
 
@@ -75,12 +76,18 @@ class Streams:
 
     Args:
         store: Where states are kept; without one they live and die with the process.
+        journal: Where rounds are noted before they are computed.
     """
 
     def __init__(
-        self, fleet: Fleet, store: Store | None, limits: Limits, saving: Saving | None = None
+        self,
+        fleet: Fleet,
+        store: Store | None,
+        limits: Limits,
+        saving: Saving | None = None,
+        journal: Journal | None = None,
     ) -> None:
-        self.fleet, self.store, self.limits = fleet, store, limits
+        self.fleet, self.store, self.limits, self.journal = fleet, store, limits, journal
         self.saving = saving or Saving()
         self.records: dict[str, Record] = {}
         self.totals = Counters()
@@ -139,6 +146,14 @@ class Streams:
                 f"the stored state of {stream} cannot be used: {error}; delete the stream to "
                 "begin anew, or serve the model and method that it belongs to",
             ) from error
+
+    def window_filled_by(self, stream: str | None, samples: int) -> int:
+        """Size of the stream's window if as many samples fill it; 0 where they do not."""
+        if stream not in self.records or self.records[stream].frozen:
+            return 0
+        window = self.fleet[stream].window
+        is_full = window.room is not None and samples >= window.room
+        return window.size if is_full and window.size is not None else 0
 
     def make_room(self) -> None:
         """Park the streams that were used longest ago, as far as there are too many."""

@@ -10,6 +10,7 @@ from torch import Tensor
 from components.steps import first_memory, step
 from trimtab.components.temporal_prior import TemporalPrior
 from trimtab.core.backbone import Tensors
+from trimtab.core.norm import NormPolicy
 
 
 def memory(rule: TemporalPrior, classes: int) -> Tensors:
@@ -88,6 +89,19 @@ def test_bias_that_changes_with_the_domain_is_left_alone(classes: int) -> None:
     inputs = torch.rand(1000, 3, 4, 4, generator=random) * (1 + 9.0 * tints)
     rule, logits = TemporalPrior(), torch.cat(parts)
     assert torch.equal(follow(rule, logits, 64, memory(rule, classes), inputs), logits)
+
+
+@pytest.mark.parametrize("classes", [10, 1000])
+def test_bias_that_changes_with_the_statistics_of_batch_norms_is_left_alone(classes: int) -> None:
+    # all inputs look alike; stored and batch statistics favour other classes
+    labels, rule = independent(1024, classes), TemporalPrior()
+    kept = memory(rule, classes)
+    for number, first in enumerate(range(0, 1024, 256)):
+        part = labels[first : first + 256]
+        logits = simulated(part, classes, *BIASED[classes], seed=number % 2)
+        for batch in logits.split(64):
+            seen = replace(step(batch), policy=NormPolicy(1.0, late_share=float(number % 2)))
+            assert rule.correct(batch, seen, kept) is batch
 
 
 @pytest.mark.parametrize("classes", [10, 1000])

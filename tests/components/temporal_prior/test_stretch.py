@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from trimtab.components.temporal_prior.looks import NUM_LOOKS
 from trimtab.components.temporal_prior.stretch import KEPT_SAMPLES, PIECE_SAMPLES, Stretch
+from trimtab.core.looks import NUM_LOOKS
 
 Numbers = npt.NDArray[np.float64]
 

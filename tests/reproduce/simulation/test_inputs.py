@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from trimtab.components.temporal_prior.looks import Looks, distance, looks_of
+from trimtab.core.looks import Looks, distance, looks_of
 from trimtab.reproduce.simulation.inputs import SHAPE, domains_along, inputs_of
 
 

@@ -10,10 +10,16 @@ import torch
 from torch import Tensor
 
 from trimtab.components.temporal_prior import chains, class_sets
-from trimtab.components.temporal_prior.looks import NUM_LOOKS, looks_of
-from trimtab.components.temporal_prior.stretch import PIECE_SAMPLES, PLAIN_TRUST, Piece, Stretch
+from trimtab.components.temporal_prior.stretch import (
+    KEPT_SAMPLES,
+    PIECE_SAMPLES,
+    PLAIN_TRUST,
+    Piece,
+    Stretch,
+)
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import OutputRule, Start, Step
+from trimtab.core.looks import NUM_LOOKS, looks_of
 
 Numbers = npt.NDArray[Any]
 
@@ -94,12 +100,14 @@ class TemporalPrior(OutputRule):
             "piece_looks": zeros(2, NUM_LOOKS),
             "piece_counted": zeros(),
             "piece_sum": zeros(start.num_classes),
+            "late_share": zeros() + 1,
         }
 
     def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
         # Hundreds of tiny operations are quickest in NumPy, wherever the model is.
         probs = logits.float().softmax(1).cpu().numpy()
         looks = looks_of(step.inputs)
+        self._see_statistics(step.policy.late_share, memory)
         size = max(1, BLOCK_NUMBERS // (NUM_CHAINS * probs.shape[1]))
         blocks = [
             self._corrected(probs[first : first + size], looks[first : first + size], memory)
@@ -115,6 +123,19 @@ class TemporalPrior(OutputRule):
         )
         floor = torch.finfo(torch.float32).tiny
         return torch.from_numpy(mixed).clamp(min=floor).log().to(logits)
+
+    def _see_statistics(self, late_share: float, memory: Tensors) -> None:
+        """Begin a stretch where other batch norms use a batch's statistics than before.
+
+        A model's bias is another one then, as in another domain.
+        """
+        if float(memory["late_share"]) == late_share:
+            return
+        memory["late_share"].fill_(late_share)
+        kept = KEPT_SAMPLES if float(self._trust(memory).sum()) >= PLAIN_TRUST else 0.0
+        memory["counted"].clamp_(max=kept)
+        for name in ("waiting", "piece_counted", "piece_looks", "piece_sum"):
+            memory[name].zero_()
 
     def _corrected(self, probs: Numbers, looks: Numbers, memory: Tensors) -> Numbers | None:
         """Corrected probabilities of consecutive samples; None where they are right as they are."""

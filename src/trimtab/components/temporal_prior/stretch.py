@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from trimtab.components.temporal_prior.looks import Looks, distance
 from trimtab.core.backbone import Tensors
+from trimtab.core.looks import Looks, distance
 
 Numbers = npt.NDArray[Any]
 

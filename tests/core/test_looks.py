@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from trimtab.components.temporal_prior.looks import NUM_LOOKS, Looks, distance, looks_of
+from trimtab.core.looks import NUM_LOOKS, Looks, distance, looks_of
 from trimtab.streams.corruptions import Corruptor
 from trimtab.streams.embedded import load
 

@@ -1,0 +1,221 @@
+"""The gate of a network's later batch norms: open while samples show many classes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa, prominence
+from trimtab.core.backbone import Tensors
+from trimtab.core.component import NormRule, OutputRule, Start, Step
+from trimtab.core.looks import NUM_LOOKS, Looks, distance, looks_of
+from trimtab.core.norm import NormPolicy
+
+PROMINENT, SCATTERED = 1.28, 1.19
+"""Prominence of the likeliest class from which the gate opens, and below which it is in doubt. On
+validation streams independent samples have 1.2 to 1.7, batches of one class 1.0 to 1.2."""
+OPENS, CLOSES = 0.44, 0.36
+"""Second opinion: coverage of the classes, times how far batch and stored statistics agree on
+predictions, divided by how much less sure a batch's make them."""
+FEW_CLASSES = 0.4
+"""Coverage of corrected predictions below which the gate closes at once."""
+CORRECTED = 0.05
+"""Share of predictions that the rules before this one change where classes come in some order."""
+RING_SAMPLES = 64
+"""Latest predictions, at most, whose classes are counted."""
+WITNESS_SAMPLES = 24
+"""Samples of an open gate's witness."""
+FEWEST_SAMPLES = 32
+"""As many samples tell how prominent classes are; fewer are averaged with those before them."""
+EXCUSES = 1.0
+"""Batches in a row without prominent classes that are put down to a change of domain: a batch of
+two domains scatters."""
+SECOND_LOOKS = 2.0
+"""Witnesses at once after the gate has closed, in case that it was a domain after all."""
+FEWEST_LOOKS = 16
+"""Fewer samples do not tell that inputs look different."""
+EARLY_WEIGHT = 0.5
+"""Weight of a batch's statistics in the first half while the later half uses stored ones."""
+
+
+@dataclass(frozen=True)
+class AdaptiveNorm(OutputRule, NormRule):
+    """Let batch norms trust a batch by its size, and the later ones by the classes it holds.
+
+    Statistics of early layers tell of the domain, those of later layers of the classes too: where
+    a batch holds one class, normalising by its statistics erases that class, and predictions
+    scatter over all of them. So the later half of the batch norms takes a batch's statistics only
+    while the gate is open. It opens where the likeliest class is prominent: standardised over the
+    batch, class by class, its logits stand out as only those of many classes do. That is seen in
+    the predictions at hand, or in a witness: samples that pass the network once more, with the gate
+    as it is not. Where classes are not prominent a witness has the second word: the gate stays
+    open, or opens, while predictions with stored statistics show many classes, agree with those of
+    the batch's statistics beyond chance (Cohen's kappa), and are not much surer. While output
+    rules before this one find order in the predictions it does not open, and where they leave few
+    classes it closes at once. A batch that looks different from the one before is put down to a
+    change of domain, once. The batch that moves the gate is predicted again. No sign counts the
+    classes that a batch's statistics show, which a batch of one class scatters; so the gate can
+    always close and open again.
+
+    Args:
+        stored_samples: A batch of this many samples weighs as much as the stored statistics.
+        witness_every: One sample in so many passes the network again, at most.
+    """
+
+    stored_samples: float = 6.0
+    witness_every: int = 16
+
+    not_dense = "tells runs of one class from changes of domain, and an image has many classes"
+
+    def __post_init__(self) -> None:
+        if not self.stored_samples > 0:
+            raise ValueError(f"stored_samples must be positive, got {self.stored_samples}")
+        if not self.witness_every >= 1:
+            raise ValueError(f"witness_every must be at least 1, got {self.witness_every}")
+
+    def new_memory(self, start: Start) -> Tensors:
+        if not start.backbone.has_batch_norm:
+            return {}
+        zero = torch.zeros((), device=start.device)
+        return {
+            "open": zero.clone(),
+            "prominence": zero.clone(),
+            "classes": torch.zeros(RING_SAMPLES, device=start.device),
+            "counted": zero.clone(),
+            "coverage": zero.clone(),
+            "agreement": zero.clone(),
+            "entropy_ratio": zero + 1,
+            "credit": zero + RING_SAMPLES,
+            "excuses": zero + EXCUSES,
+            "second_looks": zero.clone(),
+            "looks": torch.zeros(2, NUM_LOOKS, device=start.device),
+            "looks_counted": zero.clone(),
+        }
+
+    def norm(self, policy: NormPolicy, samples: int, memory: Tensors) -> NormPolicy:
+        if not memory or not policy.couples_samples:
+            return policy
+        # a policy that keeps statistics weighs batches against the stream by itself
+        size = samples**2 / (samples**2 + self.stored_samples**2)
+        weighed = policy.batch_weight * (1.0 if policy.keep_weight else size)
+        return _gated(replace(policy, batch_weight=weighed), bool(memory["open"]))
+
+    def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
+        if not memory or not step.policy.couples_samples:
+            return logits
+        known = memory["prominence"] if memory["counted"] else 0.0
+        share = min(1.0, len(logits) / FEWEST_SAMPLES)
+        memory["prominence"].fill_((1 - share) * known + share * prominence(step.logits))
+        latest = torch.cat([logits.argmax(1).to(memory["classes"]), memory["classes"]])
+        memory["classes"].copy_(latest[:RING_SAMPLES])
+        memory["counted"].add_(len(logits)).clamp_(max=RING_SAMPLES)
+        memory["credit"].add_(len(logits) / self.witness_every)
+        changed, was_open = _looks_change(step.inputs, memory), bool(memory["open"])
+        if was_open:
+            is_open = self._stays_open(logits, step, changed, memory)
+            memory["second_looks"].fill_(SECOND_LOOKS)
+        else:
+            is_open = self._opens(logits, step, changed, memory)
+        memory["credit"].clamp_(max=float(RING_SAMPLES))
+        if is_open == was_open:
+            return logits
+        shown = self._again(logits, step, was_open)
+        memory["open"].fill_(is_open)
+        return shown
+
+    def _stays_open(self, logits: Tensor, step: Step, changed: bool, memory: Tensors) -> bool:
+        if coverage(logits.argmax(1), logits.shape[1]) < FEW_CLASSES:  # the prior found few
+            return False
+        if memory["prominence"] >= SCATTERED:
+            memory["excuses"].fill_(EXCUSES)
+            return True
+        if changed and memory["excuses"] > 0:
+            memory["excuses"].sub_(1)
+            return True
+        if memory["credit"] < -2 * WITNESS_SAMPLES:
+            return True
+        stored = self._witness(step, WITNESS_SAMPLES, memory)
+        memory["coverage"].fill_(coverage(stored.argmax(1), logits.shape[1]))
+        return self._score(step.logits[: len(stored)], stored, memory) >= CLOSES
+
+    def _opens(self, logits: Tensor, step: Step, changed: bool, memory: Tensors) -> bool:
+        classes = memory["classes"][: int(memory["counted"])]
+        memory["coverage"].fill_(coverage(classes, logits.shape[1]))
+        corrected = (logits.argmax(1) != step.logits.argmax(1)).float().mean()
+        if len(classes) < FEWEST_SAMPLES or corrected > CORRECTED:
+            return False
+        if memory["prominence"] >= PROMINENT:
+            return True
+        urgent = changed or memory["second_looks"] > 0 or memory["coverage"] >= OPENS
+        if memory["credit"] < (-2 * WITNESS_SAMPLES if urgent else min(RING_SAMPLES, len(logits))):
+            return False
+        memory["second_looks"].sub_(1).clamp_(min=0.0)
+        batch = self._witness(step, RING_SAMPLES, memory)
+        score = self._score(batch, step.logits[: len(batch)], memory)
+        return (len(batch) >= FEWEST_SAMPLES and prominence(batch) >= PROMINENT) or score >= OPENS
+
+    def _witness(self, step: Step, samples: int, memory: Tensors) -> Tensor:
+        """Logits of some samples with the gate as it is not."""
+        memory["credit"].sub_(min(samples, len(step.inputs)))
+        return _otherwise(step, bool(memory["open"]), samples)
+
+    def _again(self, logits: Tensor, step: Step, was_open: bool) -> Tensor:
+        """The batch that moves the gate, predicted as the batches after it will be.
+
+        At the temperature of the rules before this one; where these have changed classes, what
+        they found stays.
+        """
+        before, after = (part - part.mean(1, keepdim=True) for part in (step.logits, logits))
+        if not torch.equal(before.argmax(1), after.argmax(1)):
+            return logits
+        scale = (before * after).sum() / before.square().sum().clamp(min=1e-12)
+        return scale * _otherwise(step, was_open, len(step.inputs))
+
+    def _score(self, batch: Tensor, stored: Tensor, memory: Tensors) -> float:
+        """The second opinion on predictions with a batch's and with stored statistics."""
+        memory["agreement"].fill_(kappa(batch.argmax(1), stored.argmax(1)))
+        memory["entropy_ratio"].fill_(entropy_ratio(batch, stored))
+        return float(memory["coverage"] * memory["agreement"] / memory["entropy_ratio"])
+
+    def report(self, memory: Tensors) -> Mapping[str, float]:
+        if not memory:
+            return {}
+        return {
+            "late_share": float(memory["open"]),
+            "prominence": float(memory["prominence"]),
+            "class_coverage": float(memory["coverage"]),
+            "agreement": float(memory["agreement"]),
+            "entropy_ratio": float(memory["entropy_ratio"]),
+        }
+
+
+def _looks_change(inputs: Tensor, memory: Tensors) -> bool:
+    """Whether these inputs look different from those before them, which they take the place of."""
+    before = Looks(float(memory["looks_counted"]), *memory["looks"].cpu().numpy().copy())
+    now = Looks.of(looks_of(inputs))
+    memory["looks"].copy_(torch.from_numpy(np.stack([now.mean, now.variance])))
+    memory["looks_counted"].fill_(now.samples)
+    return before.samples >= FEWEST_LOOKS <= now.samples and distance(before, now) > 1
+
+
+def _otherwise(step: Step, is_open: bool, samples: int) -> Tensor:
+    """Logits of the first samples with the gate as it is not."""
+    policy = _gated(_ungated(step.policy, is_open), not is_open)
+    return step.forward(step.inputs[:samples], policy=policy).logits
+
+
+def _gated(policy: NormPolicy, is_open: bool) -> NormPolicy:
+    return replace(
+        policy,
+        batch_weight=policy.batch_weight * (1.0 if is_open else EARLY_WEIGHT),
+        late_share=float(is_open),
+        differentiable=False,  # constants for the gradient, which is as good and much faster
+    )
+
+
+def _ungated(policy: NormPolicy, is_open: bool) -> NormPolicy:
+    """The policy that ``_gated`` was given."""
+    weight = policy.batch_weight / (1.0 if is_open else EARLY_WEIGHT)
+    return replace(policy, batch_weight=min(weight, 1.0))

@@ -1,0 +1,78 @@
+"""Label-free signs that a batch holds many classes."""
+
+import math
+from functools import cache
+from statistics import NormalDist
+
+import torch
+from torch import Tensor
+
+
+def prominence(logits: Tensor) -> float:
+    """How far the likeliest class stands out of its own logits, as a multiple of chance.
+
+    Logits are standardised class by class over the batch, as in Standardized Max Logits (Jung et
+    al., arXiv:2107.11264), so neither scale nor bias matters; the mean of their maxima is divided
+    by the expected maximum of as many normal values that sum to 0. Where samples of many classes
+    come together, a class's logits are high for few samples and low for all others. Of one class
+    they are a cloud, whichever statistics scatter it, and about 1.
+    """
+    centred = logits.float() - logits.float().mean(1, keepdim=True)
+    deviations, mean = torch.std_mean(centred, 0, correction=0)
+    standardised = (centred - mean) / deviations.clamp(min=1e-6)
+    return float(standardised.amax(1).mean()) / _largest_of(logits.shape[1])
+
+
+@cache
+def _largest_of(count: int) -> float:
+    """Expected maximum of this many normal values whose sum is 0 (Blom's approximation)."""
+    if count < 2:
+        return 1.0
+    highest = NormalDist().inv_cdf((count - 0.375) / (count + 0.25))
+    return highest * math.sqrt(count / (count - 1))
+
+
+def entropy_ratio(left: Tensor, right: Tensor) -> float:
+    """Mean entropy of some predictions, divided by that of others; 0.25 to 4."""
+    return min(max(_entropy(left) / max(_entropy(right), 1e-6), 0.25), 4.0)
+
+
+def _entropy(logits: Tensor) -> float:
+    """Mean entropy of predictions, in nats."""
+    return float(-(logits.softmax(1) * logits.log_softmax(1)).sum(1).mean())
+
+
+def kappa(left: Tensor, right: Tensor) -> float:
+    """Cohen's kappa: how far two predictions of the same samples agree beyond chance, 0 to 1."""
+    size = int(max(left.max(), right.max())) + 1
+    shares = [torch.bincount(classes, minlength=size) / len(classes) for classes in (left, right)]
+    chance = float((shares[0] * shares[1]).sum())
+    agreed = float((left == right).float().mean())
+    return max(0.0, (agreed - chance) / max(1 - chance, 1e-6))
+
+
+def coverage(classes: Tensor, num_classes: int) -> float:
+    """Number of classes that samples show, as a share of what independent balanced ones show.
+
+    Classes are counted by the entropy of their shares, so that rare ones count for little.
+    """
+    shares = torch.unique(classes, return_counts=True)[1] / len(classes)
+    entropy = float(-(shares * shares.log()).sum())
+    return math.exp(entropy - expected_entropy(len(classes), num_classes))
+
+
+@cache
+def expected_entropy(samples: int, num_classes: int) -> float:
+    """Mean entropy, in nats, of the class shares of independent samples of balanced classes."""
+    total = 0.0
+    for hits in range(1, samples + 1):
+        log_chance = (
+            math.lgamma(samples + 1)
+            - math.lgamma(hits + 1)
+            - math.lgamma(samples - hits + 1)
+            - hits * math.log(num_classes)
+            + (samples - hits) * math.log1p(-1 / num_classes if num_classes > 1 else -1 + 1e-12)
+        )
+        share = hits / samples
+        total -= num_classes * math.exp(log_chance) * share * math.log(share)
+    return total

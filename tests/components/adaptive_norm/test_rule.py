@@ -1,0 +1,279 @@
+"""Batch norms that trust a batch by its size and by the classes it shows."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from components.steps import first_memory, step
+from trimtab.components.adaptive_norm import AdaptiveNorm
+from trimtab.components.adaptive_norm.rule import EARLY_WEIGHT, SECOND_LOOKS
+from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.component import Start
+from trimtab.core.norm import BATCH, SOURCE, NormPolicy, tracking
+from trimtab.core.prediction import Prediction
+
+CLASSES = 10
+
+
+def memory(rule: AdaptiveNorm) -> Tensors:
+    backbone = Backbone(nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, CLASSES)))
+    start = Start(
+        backbone=backbone,
+        source={},
+        num_classes=CLASSES,
+        num_features=None,
+        sample_shape=(4,),
+        device=torch.device("cpu"),
+        forward=lambda *_, **__: pytest.fail("a beginning needs no pass"),
+        generator=torch.Generator(),
+    )
+    return rule.new_memory(start)
+
+
+def sure_of(classes: Tensor) -> Tensor:
+    return 9.0 * torch.eye(CLASSES)[classes]
+
+
+def drawn(samples: int, classes: int = CLASSES) -> Tensor:
+    return torch.randint(classes, (samples,), generator=torch.Generator().manual_seed(0))
+
+
+class Network:
+    """A network whose further passes are known, with stored and with batch statistics."""
+
+    def __init__(self, stored: Tensor, batch: Tensor | None = None) -> None:
+        self.stored, self.batch = stored, stored if batch is None else batch
+        self.policies: list[NormPolicy] = []
+        self.samples = 0
+
+    def __call__(
+        self, inputs: Tensor, params: object = None, policy: NormPolicy | None = None
+    ) -> Prediction:
+        assert policy is not None
+        self.policies.append(policy)
+        self.samples += len(inputs)
+        logits = self.batch if policy.late_share else self.stored
+        return Prediction(logits[: len(inputs)], None)
+
+
+def give(
+    rule: AdaptiveNorm,
+    kept: Tensors,
+    logits: Tensor,
+    network: Network,
+    corrected: Tensor | None = None,
+    scale: float = 1.0,
+) -> Tensor:
+    """A batch whose predictions are ``logits``, and ``corrected`` by rules before this one."""
+    seen = replace(step(logits), forward=network, policy=rule.norm(BATCH, len(logits), kept))
+    inputs = torch.rand(len(logits), 3, 8, 8, generator=torch.Generator().manual_seed(2))
+    seen = replace(seen, inputs=scale * inputs)
+    shown = logits if corrected is None else corrected
+    was_open = is_open(rule, kept)
+    found = rule.correct(shown, seen, kept)
+    assert (found is shown) or is_open(rule, kept) != was_open
+    return found
+
+
+def is_open(rule: AdaptiveNorm, kept: Tensors) -> bool:
+    return rule.norm(BATCH, 64, kept).late_share == 1
+
+
+NOISE = torch.randn(64, CLASSES, generator=torch.Generator().manual_seed(5))
+ALL, ONE = NOISE + sure_of(drawn(64)), NOISE + sure_of(torch.full((64,), 4))
+SCATTERED = NOISE.flip(0)
+"""What batch statistics make of one class: predictions of all classes, none of which stands out."""
+WEAK = NOISE + torch.where(torch.arange(CLASSES) < 5, 0.0, -9.0)
+"""A weak network's predictions, of five classes, none of which stands out."""
+
+
+def opened(rule: AdaptiveNorm) -> Tensors:
+    """The memory after a batch of all classes."""
+    kept = memory(rule)
+    give(rule, kept, ALL, Network(ALL))
+    assert rule.report(kept)["late_share"] == 1
+    return kept
+
+
+def test_late_norms_open_once_a_batch_shows_all_classes_without_witnesses() -> None:
+    rule = AdaptiveNorm()
+    closed = rule.norm(BATCH, 64, memory(rule))
+    assert (closed.late_share, closed.batch_weight) == (0, pytest.approx(0.99 * EARLY_WEIGHT, 0.01))
+    open_ = rule.norm(BATCH, 64, opened(rule))
+    assert (open_.late_share, open_.batch_weight) == (1, pytest.approx(0.99, 0.01))
+    kept, network = memory(rule), Network(ALL)
+    for _ in range(20):
+        give(rule, kept, ALL, network)
+    assert [policy.late_share for policy in network.policies] == [1]  # that batch itself
+
+
+def test_late_norms_stay_closed_while_batches_show_one_class() -> None:
+    rule = AdaptiveNorm()
+    kept = memory(rule)
+    for label in (3, 3, 7, 1, 0, 5):
+        give(rule, kept, NOISE + sure_of(torch.full((64,), label)), Network(ONE, batch=SCATTERED))
+        assert not is_open(rule, kept)
+
+
+def test_a_domain_in_which_stored_statistics_see_one_class_opens_the_gate_and_leaves_it_open() -> (
+    None
+):
+    rule = AdaptiveNorm()
+    kept, network = memory(rule), Network(ONE, batch=ALL)
+    give(rule, kept, ONE, network)
+    assert [policy.late_share for policy in network.policies] == [1, 1]
+    assert is_open(rule, kept)
+    for _ in range(20):
+        give(rule, kept, ALL, network)
+        assert is_open(rule, kept)
+    assert len(network.policies) == 2
+
+
+def test_one_batch_of_one_class_closes_the_gate_and_one_of_all_opens_it_again() -> None:
+    # batch statistics scatter the predictions of single-class batches over all classes
+    rule = AdaptiveNorm()
+    kept, network = opened(rule), Network(stored=ONE, batch=SCATTERED)
+    give(rule, kept, SCATTERED, network)
+    assert [policy.late_share for policy in network.policies] == [0, 0]
+    assert not is_open(rule, kept)
+    give(rule, kept, ALL, Network(ALL))
+    assert is_open(rule, kept)
+
+
+def test_the_batch_that_moves_the_gate_is_predicted_again_at_the_temperature_of_earlier_rules() -> (
+    None
+):
+    rule = AdaptiveNorm()
+    kept = opened(rule)
+    found = give(rule, kept, SCATTERED, Network(stored=ONE), corrected=SCATTERED / 2.5)
+    assert not is_open(rule, kept)
+    assert torch.allclose(found, ONE / 2.5, atol=1e-5)
+
+
+def test_after_closing_it_looks_again_at_once_and_only_for_a_while() -> None:
+    # the border of two domains within a batch: neither stored nor batch statistics show classes
+    rule = AdaptiveNorm()
+    kept = opened(rule)
+    give(rule, kept, SCATTERED, Network(ONE))
+    assert not is_open(rule, kept)
+    network = Network(ONE, batch=SCATTERED)
+    for _ in range(5):
+        give(rule, kept, ONE, network)
+    assert 1 <= len(network.policies) <= SECOND_LOOKS
+    again = opened(rule)
+    give(rule, again, SCATTERED, Network(ONE))
+    give(rule, again, ONE, Network(ONE, batch=ALL))
+    assert is_open(rule, again)
+
+
+def test_a_batch_that_looks_different_does_not_close_the_gate_and_the_next_does() -> None:
+    rule = AdaptiveNorm()
+    kept, network = opened(rule), Network(ONE, batch=SCATTERED)
+    give(rule, kept, SCATTERED, network, scale=9.0)
+    assert is_open(rule, kept)
+    give(rule, kept, SCATTERED, network, scale=0.1)
+    assert not is_open(rule, kept)
+
+
+def test_a_closed_gate_looks_at_once_where_inputs_look_different() -> None:
+    rule = AdaptiveNorm()
+    kept = memory(rule)
+    for _ in range(3):
+        give(rule, kept, ONE, Network(ONE, batch=SCATTERED))
+    give(rule, kept, ONE, Network(ONE, batch=ALL))
+    assert not is_open(rule, kept)
+    give(rule, kept, ONE, Network(ONE, batch=ALL), scale=9.0)
+    assert is_open(rule, kept)
+
+
+def test_where_no_class_is_prominent_agreement_of_many_classes_opens_and_keeps_it_open() -> None:
+    rule = AdaptiveNorm()
+    kept = memory(rule)
+    give(rule, kept, WEAK, Network(WEAK))
+    assert rule.report(kept)["prominence"] < 1.19
+    assert is_open(rule, kept)
+    for _ in range(3):
+        give(rule, kept, WEAK, Network(WEAK))
+        assert is_open(rule, kept)
+
+
+@pytest.mark.parametrize("batch", [0.4 * WEAK, WEAK.flip(0)], ids=["less sure", "something else"])
+def test_late_norms_stay_closed_where_batch_statistics_are_less_sure_or_disagree(
+    batch: Tensor,
+) -> None:
+    rule = AdaptiveNorm()
+    kept = memory(rule)
+    for _ in range(12):
+        give(rule, kept, WEAK, Network(WEAK, batch=batch))
+        assert not is_open(rule, kept)
+
+
+def test_while_predictions_come_in_an_order_the_gate_does_not_open() -> None:
+    rule = AdaptiveNorm()
+    kept, network = memory(rule), Network(ALL)
+    ordered = sure_of(drawn(64).sort().values)
+    for _ in range(4):
+        give(rule, kept, ALL, network, corrected=ordered)
+        assert not is_open(rule, kept)
+    give(rule, kept, ALL, network)
+    assert is_open(rule, kept)
+
+
+def test_the_gate_closes_at_once_where_corrected_predictions_show_few_classes() -> None:
+    rule = AdaptiveNorm()
+    kept, network = opened(rule), Network(ALL)
+    give(rule, kept, ALL, network, corrected=ONE)
+    assert not is_open(rule, kept)
+    assert not network.policies
+
+
+def test_witnesses_of_a_closed_gate_see_batch_statistics_at_their_whole_weight() -> None:
+    rule = AdaptiveNorm()
+    kept, network = memory(rule), Network(ONE, batch=SCATTERED)
+    give(rule, kept, ONE, network)
+    assert rule.report(kept)["late_share"] == 0
+    kept["open"].fill_(1)
+    assert network.policies == [rule.norm(BATCH, 64, kept)]
+
+
+@pytest.mark.parametrize("logits", [WEAK, ONE], ids=["open", "closed"])
+def test_at_most_one_sample_in_sixteen_passes_again(logits: Tensor) -> None:
+    rule = AdaptiveNorm()
+    kept, network = memory(rule), Network(logits, batch=logits)
+    for _ in range(12):  # of which the first may be looked at on credit
+        give(rule, kept, logits, network)
+    first = network.samples
+    for _ in range(96):
+        give(rule, kept, logits, network)
+    assert 0.5 < 16 * (network.samples - first) / (96 * 64) <= 1.01
+
+
+def test_the_fewer_samples_the_more_stored_statistics_count() -> None:
+    rule = AdaptiveNorm(stored_samples=6.0)
+    kept = memory(rule)
+    kept["open"].fill_(1)
+    weights = [rule.norm(BATCH, samples, kept).batch_weight for samples in (1, 6, 64)]
+    assert weights == [pytest.approx(1 / 37), pytest.approx(0.5), pytest.approx(4096 / 4132)]
+    kept_by_the_stream = tracking(64, 1)
+    assert rule.norm(kept_by_the_stream, 1, kept).batch_weight == kept_by_the_stream.batch_weight
+
+
+def test_where_nothing_couples_samples_it_does_nothing() -> None:
+    rule = AdaptiveNorm()
+    kept = memory(rule)
+    assert rule.norm(SOURCE, 64, kept) == SOURCE
+    logits = sure_of(drawn(64))
+    assert rule.correct(logits, replace(step(logits), policy=SOURCE), kept) is logits
+    assert not kept["counted"]
+    without = first_memory(rule, CLASSES)
+    assert without == {}
+    assert rule.norm(BATCH, 64, without) == BATCH
+    assert rule.correct(logits, step(logits), without) is logits
+
+
+@pytest.mark.parametrize("setting", [{"stored_samples": 0.0}, {"witness_every": 0}])
+def test_settings_out_of_range_are_refused(setting: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        AdaptiveNorm(**setting)  # type: ignore[arg-type]

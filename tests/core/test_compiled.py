@@ -1,0 +1,160 @@
+"""Passes by torch.compile: the plain results, one graph for all streams, and plain where not."""
+
+import warnings
+from collections.abc import Iterator
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import trimtab
+from trimtab import methods
+from trimtab.core import compiled
+from trimtab.core.advice import TrimtabWarning
+from trimtab.core.backbone import Backbone
+from trimtab.core.compiled import Compiled, Graphs
+from trimtab.core.norm import NormPolicy
+
+BACKEND = "aot_eager"
+
+
+@pytest.fixture(autouse=True)
+def clean() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=DeprecationWarning)  # of torch itself
+        yield
+    torch.compiler.reset()
+
+
+class Net(nn.Module):
+    """Two convolutions with a norm each; may do what a graph cannot hold."""
+
+    def __init__(self, norm: type[nn.Module] = nn.BatchNorm2d, *, breaks: bool = False) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        sizes = (2, 8) if norm is nn.GroupNorm else (8,)
+        self.first, self.first_norm = nn.Conv2d(3, 8, 3), norm(*sizes)
+        self.second, self.second_norm = nn.Conv2d(8, 8, 3, stride=2), norm(*sizes)
+        self.head = nn.Linear(8, 5)
+        self.breaks = breaks
+
+    def forward(self, images: Tensor) -> Tensor:
+        hidden = self.first_norm(self.first(images)).relu()
+        if self.breaks and float(hidden.detach().sum()) < 0:
+            hidden = -hidden
+        hidden = self.second_norm(self.second(hidden)).relu()
+        return self.head(hidden.mean((2, 3)))  # type: ignore[no-any-return]
+
+
+def batches(*sizes: int) -> list[Tensor]:
+    random = torch.Generator().manual_seed(1)
+    return [torch.rand(size, 3, 12, 12, generator=random) for size in sizes]
+
+
+def graphs_of(backbone: Backbone, backend: str = BACKEND) -> Graphs:
+    found: Graphs = backbone.shared["graphs", backend]
+    return found
+
+
+def made(backbone: Backbone, backend: str = BACKEND) -> int:
+    return sum(graph.call is not None for graph in graphs_of(backbone, backend).known.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("norm", [nn.BatchNorm2d, nn.GroupNorm])
+def test_results_are_those_of_the_plain_path_and_streams_share_a_graph(
+    norm: type[nn.Module],
+) -> None:
+    backbone, recipe = Backbone(Net(norm)), methods.build("roid")
+    plain = recipe.start(backbone)
+    expected = [plain(batch) for batch in batches(16, 9, 24)]
+    for _ in range(2):
+        stream = recipe.start(backbone, passes=Compiled(backbone, backend=BACKEND))
+        for batch, logits in zip(batches(16, 9, 24), expected, strict=True):
+            torch.testing.assert_close(stream(batch), logits, rtol=1e-5, atol=1e-5)
+        for name, value in plain.params.items():
+            torch.testing.assert_close(stream.params[name], value, rtol=1e-5, atol=1e-5)
+        assert stream.counters == plain.counters
+        assert made(backbone) == 1
+
+
+@pytest.mark.slow
+def test_the_real_compiler_gives_the_results_of_the_plain_path() -> None:
+    torch.manual_seed(0)
+    layers = nn.Flatten(), nn.Linear(432, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 5)
+    backbone, recipe = Backbone(nn.Sequential(*layers)), methods.build("tent")
+    plain, stream = recipe.start(backbone), recipe.start(backbone, passes=Compiled(backbone))
+    for batch in batches(16, 16, 12):
+        torch.testing.assert_close(stream(batch), plain(batch), rtol=1e-5, atol=1e-5)
+    assert made(backbone, "inductor") == 1
+
+
+def test_a_network_that_cannot_be_compiled_stays_plain_with_one_warning() -> None:
+    backbone, recipe = Backbone(Net(breaks=True)), methods.build("tent")
+    plain = recipe.start(backbone)
+    stream = recipe.start(backbone, passes=Compiled(backbone, backend=BACKEND))
+    shown = batches(16, 16, 12)
+    assert torch.equal(stream(shown[0]), plain(shown[0]))
+    with pytest.warns(TrimtabWarning, match=r"passes stay plain, torch\.compile cannot make them"):
+        assert torch.equal(stream(shown[1]), plain(shown[1]))
+    assert torch.equal(stream(shown[2]), plain(shown[2]))  # an error, were there a second warning
+    assert made(backbone) == 0
+
+
+def test_a_graph_that_differs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(*args: object) -> Tensor:
+        logits: Tensor = torch.func.functional_call(*args)  # type: ignore[arg-type]
+        return logits * 1.01
+
+    monkeypatch.setattr(torch, "compile", lambda *_, **__: wrong)
+    backbone, recipe = Backbone(Net()), methods.build("tent")
+    stream = recipe.start(backbone, passes=Compiled(backbone, backend=BACKEND))
+    plain = recipe.start(backbone)
+    first, second = batches(16, 16)
+    assert torch.equal(stream(first), plain(first))
+    with pytest.warns(TrimtabWarning, match="results differ by 2e-02"):
+        assert torch.equal(stream(second), plain(second))
+
+
+def test_automatic_graphs_wait_until_they_are_likely_to_pay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+    monkeypatch.setattr(torch, "compile", lambda *_, **__: asked.append(1) or _plainly)
+    monkeypatch.setattr(compiled, "SAMPLES_TO_PAY", 40)
+    backbone, recipe = Backbone(Net()), methods.build("tent")
+    stream = recipe.start(backbone, passes=Compiled(backbone, "auto", backend=BACKEND))
+    counts = []
+    for batch in batches(16, 16, 16, 16):
+        stream(batch)
+        counts.append(len(asked))
+    assert counts == [0, 0, 1, 1]
+
+
+def _plainly(*args: object) -> object:
+    return torch.func.functional_call(*args)  # type: ignore[arg-type]
+
+
+def test_kinds_of_passes_that_never_return_are_not_compiled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+    monkeypatch.setattr(torch, "compile", lambda *_, **__: asked.append(1) or _plainly)
+    passes = Compiled(backbone := Backbone(Net()), backend=BACKEND)
+    (batch,) = batches(16)
+    for share in (0.1, 0.2, 0.3):
+        policy = NormPolicy(share)
+        passes.forward(batch, {}, backbone.statistics, policy, grad=False)
+    keeping = NormPolicy(1.0, keep_weight=0.5)
+    for _ in range(3):
+        kept = {name: value.clone() for name, value in backbone.statistics.items()}
+        passes.forward(batch, {}, kept, keeping, grad=False)
+    assert asked == []
+
+
+def test_wrong_words_and_several_processes_are_refused() -> None:
+    with pytest.raises(ValueError, match=r'compile must be True, False or "auto", got 3'):
+        trimtab.adapt(Net(), "tent", compile=3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="compile= is for one process"):
+        trimtab.adapt(Net(), "tent", compile=True, process_group=object())  # type: ignore[arg-type]
+    assert isinstance(trimtab.adapt(Net(), "tent", compile="auto").passes, Compiled)
