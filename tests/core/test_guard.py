@@ -10,8 +10,10 @@ from torch import Tensor, nn
 
 import trimtab
 from trimtab import Guard, Health
+from trimtab.core import concentration
 from trimtab.core.adapter import Adapter
 from trimtab.core.component import OutputRule, Step
+from trimtab.core.look import COLUMNS
 from trimtab.core.method import Method
 from trimtab.core.norm import SOURCE
 
@@ -93,7 +95,20 @@ def test_there_is_a_way_back(stream: Adapter) -> None:
     Spoils.switch[0] = False
     feed(stream, 60, seed=2)
     health = stream.health
-    assert (health.predicting, health.alarms, health.returns) == ("adapted", 1, 1)
+    returns = 2  # one from the first trial, which rules that only correct outputs begin with
+    assert (health.predicting, health.alarms, health.returns) == ("adapted", 1, returns)
+
+
+def test_what_only_corrects_outputs_has_to_prove_itself_first(stream: Adapter) -> None:
+    Spoils.switch[0] = True
+    answers = feed(stream, 20)
+    with torch.no_grad():
+        expected = [stream.backbone(images(32, n)).logits for n in range(20)]
+    assert torch.equal(torch.cat(answers), torch.cat(expected))
+    assert (stream.health.predicting, stream.health.alarms) == ("source", 0)
+    Spoils.switch[0] = False
+    feed(stream, 100, seed=1)
+    assert stream.health.predicting == "adapted"
 
 
 def test_a_guard_that_does_not_act_only_watches(stream: Adapter) -> None:
@@ -124,6 +139,55 @@ def test_a_run_of_one_class_is_no_collapse() -> None:
     for n in range(20):
         adapter(images(32, n, kinds=1))
     assert adapter.health.alarms == 0
+
+
+def test_few_classes_are_no_news_once_they_were_looked_at() -> None:
+    few, many = torch.arange(32) % 2, torch.arange(32) % CLASSES
+    rows = torch.zeros(32, len(COLUMNS))
+    rows[:, COLUMNS.index("source_class")] = many.float()
+    rows[:, COLUMNS.index("class")] = many.float()
+    logits = torch.eye(CLASSES)[few]
+    assert concentration.shows(logits, rows)
+    rows[:, COLUMNS.index("class")] = few.float()
+    assert not concentration.shows(logits, rows)
+
+
+class Rotates(OutputRule):
+    """Says the next class while ``switch`` is on, as surely as the right one."""
+
+    switch: ClassVar[list[bool]] = [False]
+
+    def correct(self, logits: Tensor, step: Step, memory: dict[str, Tensor]) -> Tensor:
+        return logits.roll(1, 1) if self.switch[0] else logits
+
+
+def test_a_look_becomes_thorough_where_models_begin_to_differ() -> None:
+    Rotates.switch = [False]
+    method = Method((*trimtab.build("tent").components, Rotates()), norm=SOURCE)
+    adapter = trimtab.adapt(Painted(), method, guard=Guard(acts=False))
+    feed(adapter, 30)
+    while adapter.state.guard["looks"] % 4 == 0:  # the next regular look would be thorough
+        feed(adapter, 1)
+    assert adapter.health.accuracy is None
+    looked_at = adapter.health.looked_at
+    Rotates.switch[0] = True
+    while adapter.health.looked_at == looked_at:
+        adapter(images(32, adapter.counters.samples))
+    assert adapter.health.accuracy is not None
+
+
+class FollowsTheFirst(OutputRule):
+    """Says, of every sample, a class that is as far off as the first sample's is from class 0."""
+
+    def correct(self, logits: Tensor, step: Step, memory: dict[str, Tensor]) -> Tensor:
+        return logits.roll(int(logits[0].argmax()), 1)
+
+
+def test_agreement_within_a_batch_proves_nothing() -> None:
+    """Its view of a whole batch agrees with itself; in other company it says something else."""
+    adapter = trimtab.adapt(Painted(), Method((FollowsTheFirst(),), norm=SOURCE), guard=True)
+    feed(adapter, 20)
+    assert adapter.health.predicting == "source"
 
 
 @pytest.mark.slow

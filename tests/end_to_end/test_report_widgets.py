@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from playwright.sync_api import Browser, FloatRect, Locator, Page, expect
+from playwright.sync_api import Browser, FloatRect, Locator, Page, ViewportSize, expect
 
 from end_to_end.test_report import many_runs
 from report import stores
@@ -60,7 +60,7 @@ def open_at(browser: Browser, report: Path) -> Iterator[Opener]:
     contexts = []
 
     def opened(width: int, *, touch: bool = False) -> Page:
-        size = {"width": width, "height": 900}
+        size: ViewportSize = {"width": width, "height": 900}
         context = browser.new_context(viewport=size, has_touch=touch, reduced_motion="reduce")
         contexts.append(context)
         page = context.new_page()

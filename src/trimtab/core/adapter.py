@@ -17,7 +17,7 @@ from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.beginning import Beginnings, sample_of
 from trimtab.core.face import Face
-from trimtab.core.guard import Guard, chosen
+from trimtab.core.guard import Guard, chosen, new_evidence
 from trimtab.core.observed import Observed
 from trimtab.core.pace import Budget, Pace
 from trimtab.core.party import Batch, Party
@@ -74,19 +74,19 @@ class Adapter(Observed, Face):
         memory_limit.check(micro_batch)
         super().__init__()
         self.backbone = backbone
-        self.method = method = method.suited_to(backbone.task)
+        method = method.suited_to(backbone.task)
+        self.method: Method = method
         self.micro_batch = micro_batch
-        self.passes = passes or Alone(backbone)
-        self.party = party or Party()
-        self.learns = method.learns
+        self.passes: Passes = passes or Alone(backbone)
+        self.party: Party = party or Party()
+        self.learns: bool = method.learns
         self.source: Tensors = method.source_params(backbone) if self.learns else {}
-        self.guard = chosen(method.guarded if guard is None else guard)
-        self._attempt = partial(
-            Attempt, backbone, method, self.passes, self.source, micro_batch
-        )  # knows nothing of the adapter, so that this one's memory is freed with it
+        self.guard: Guard | None = chosen(method.guarded if guard is None else guard)
+        # Knows nothing of the adapter, so that this one's memory is freed with it.
+        self._attempt = partial(Attempt, backbone, method, self.passes, self.source, micro_batch)
         self._beginnings = self._new_beginnings()
         with torch.inference_mode(False):
-            self.state = self._beginnings.at_the_source(
+            self.state: StreamState = self._beginnings.at_the_source(
                 seed, Window(window), Pace(adapt_every, budget)
             )
 
@@ -206,8 +206,8 @@ class Adapter(Observed, Face):
             return twin
 
     def _new_beginnings(self, latest: StreamState | None = None) -> Beginnings:
-        guarded = self.guard is not None
-        return Beginnings(self.backbone, self.source, self._attempt, latest, guarded)
+        evidence = new_evidence(self.guard, self.method.only_corrects)
+        return Beginnings(self.backbone, self.source, self._attempt, latest, evidence)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Adapter:
         return self.clone()

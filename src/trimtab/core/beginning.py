@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -16,7 +17,6 @@ from trimtab.core import reach
 from trimtab.core.attempt import Attempt, full
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.blank import Sample, blank_like
-from trimtab.core.guard import new_evidence
 from trimtab.core.pace import Pace
 from trimtab.core.state import StreamState
 from trimtab.core.structured import Form, Structured
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from trimtab.core.prediction import Prediction
 
 
+FIRST_VALUES: WeakKeyDictionary[Backbone, Tensors] = WeakKeyDictionary()
+"""Source values that streams begin with, one tensor of each for all streams of a backbone."""
+
+
 class Beginnings:
     """Beginnings of a method's streams on a backbone.
 
@@ -33,7 +37,7 @@ class Beginnings:
 
     Args:
         attempt: Makes an attempt from a state.
-        guarded: Whether a guard remembers things along the stream.
+        guard: What a guard remembers at the beginning; nothing where there is none.
     """
 
     def __init__(
@@ -42,12 +46,12 @@ class Beginnings:
         source: Tensors,
         attempt: Callable[[StreamState], Attempt],
         latest: StreamState | None = None,
-        guarded: bool = False,
+        guard: Tensors | None = None,
     ) -> None:
         self.backbone = backbone
         self.source = source
         self.latest = latest
-        self.guarded = guarded
+        self.guard = guard or {}
         self._attempt = attempt
 
     def at_the_source(self, seed: int, window: Window, pace: Pace) -> StreamState:
@@ -59,7 +63,7 @@ class Beginnings:
             generator=torch.Generator().manual_seed(seed),
             window=Window(window.size),
             pace=pace.afresh(),
-            guard=new_evidence() if self.guarded else {},
+            guard=dict(self.guard),
         )
 
     def like(self, state: StreamState, sample: Sample, seed: int) -> StreamState:
@@ -75,11 +79,14 @@ class Beginnings:
         return known
 
     def _kept(self, params: Tensors, source: Tensors) -> Tensors:
-        """Parameters to begin with; those of the source take no memory of their own."""
-        return {
-            name: full(self.source[name]).detach().requires_grad_() if p is source[name] else p
-            for name, p in params.items()
-        }
+        """Parameters to begin with; those of the source take no memory of their own.
+
+        All streams have the same ones: who begins anew takes copies, so none is ever trained.
+        """
+        known = FIRST_VALUES.setdefault(self.backbone, {})
+        for name in params.keys() - known.keys():
+            known[name] = full(self.source[name]).detach().requires_grad_()
+        return {name: known[name] if p is source[name] else p for name, p in params.items()}
 
     def begun(self, state: StreamState, sample: Sample) -> StreamState:
         """``state``, begun where it was not yet."""

@@ -21,11 +21,15 @@ OWN, SOURCE = COLUMNS.index("class"), COLUMNS.index("source_class")
 
 
 def shows(logits: Tensor, earlier: Tensor) -> bool:
-    """Whether a batch's predictions show few classes, beside what the source model showed last."""
+    """Whether a batch's predictions show few classes, beside what both models showed last.
+
+    Where the adapted model showed as few in its last look already, that is no news.
+    """
     count, classes = logits.shape
     if not FEWEST_IN_BATCH <= count <= len(earlier):
         return False
-    usual = effective_classes(class_shares(earlier[:count, SOURCE].long(), classes))
+    last = (class_shares(earlier[:count, place].long(), classes) for place in (OWN, SOURCE))
+    usual = min(effective_classes(shares) for shares in last)
     shown = effective_classes(class_shares(logits.argmax(1).cpu(), classes))
     return shown < FEW_CLASSES * usual
 

@@ -37,7 +37,7 @@ NUMBERS = (
 )
 """What is counted and remembered as one number each."""
 
-VARYING = frozenset({"ring"})
+VARYING = frozenset({"ring", "habit"})
 """Names of evidence whose first dimension changes along a stream."""
 
 
@@ -85,13 +85,29 @@ def chosen(guard: Guard | bool | None) -> Guard | None:
     raise ValueError(f"guard must be True, False or a trimtab.Guard, got {guard!r}")
 
 
-def new_evidence() -> Tensors:
-    """What the guard remembers at the beginning of a stream; its tensors are never written into."""
+FIRST_TRIAL = 192.0
+"""Samples on which the adapted model has to prove itself at first."""
+
+
+def new_evidence(guard: Guard | None, only_corrects: bool) -> Tensors:
+    """What the guard remembers at the beginning of a stream; its tensors are never written into.
+
+    Args:
+        guard: None has nothing to remember.
+        only_corrects: Whether predictions are the source's, corrected afterwards. Then the source
+            predicts until the corrections have proved themselves.
+    """
+    if guard is None:
+        return {}
     zero = torch.zeros((), dtype=torch.float64)
+    one = torch.ones_like(zero)
+    trial = {"fallen_back": one, "trial_every": one, "trial_needed": FIRST_TRIAL * one}
     return {
         "ring": torch.zeros(0, len(COLUMNS)),
+        "habit": torch.zeros(0),
         "wealth": betting.new_wealth(),
         "usual_mean": torch.zeros(len(FACTS), dtype=torch.float64),
         "usual_variance": torch.zeros(len(FACTS), dtype=torch.float64),
         **dict.fromkeys(NUMBERS, zero),
+        **(trial if only_corrects and guard.acts else {}),
     }

@@ -15,9 +15,9 @@ from trimtab.core.backbone import (
     Tensors,
     in_norm_layers,
 )
-from trimtab.core.component import Component, Objective
+from trimtab.core.component import Component, Objective, OutputRule
 from trimtab.core.learner import Learner
-from trimtab.core.norm import BATCH, NormPolicy
+from trimtab.core.norm import BATCH, SOURCE, NormPolicy
 from trimtab.core.optimizer import OptimizerChoice
 from trimtab.core.task import Task
 
@@ -70,6 +70,11 @@ class Method:
         return any(isinstance(component, Objective) for component in self.components)
 
     @property
+    def only_corrects(self) -> bool:
+        """Whether predictions are the source model's own, corrected afterwards."""
+        return not self.learns and self.norm == SOURCE and bool(self.playing(OutputRule))
+
+    @property
     def views(self) -> int:
         """Most altered copies of a sample that pass the network beside it with gradients."""
         made = [o for o in self.playing(Objective) if type(o).views is not Objective.views]
@@ -91,13 +96,14 @@ class Method:
         if not task.is_dense:
             return self
         try:
-            components = tuple(component.for_dense() for component in self.components)
+            found = [component.for_dense() for component in self.components]
         except ValueError as error:
             raise ValueError(
                 f"{self.name or 'this method'} does not adapt segmentation models: {error}; use "
                 "'roid', 'tent', 'eta', 'sar', 'cotta' or 'bn1'"
             ) from error
-        return replace(self, components=components)
+        kept = tuple(component for component in found if component is not None)
+        return replace(self, components=kept)
 
     def source_params(self, backbone: Backbone) -> Tensors:
         """Source values of what this method trains in a backbone."""

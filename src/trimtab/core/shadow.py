@@ -8,10 +8,14 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from trimtab.augment import augmented, mirrored
+from trimtab.augment import Augment, augmented, mirrored
+from trimtab.augment.destroy import PatchShuffle
+from trimtab.augment.normalization import in_force
+from trimtab.augment.stretch import stretched
+from trimtab.core import doubt
 from trimtab.core.attempt import Attempt
 from trimtab.core.guard import Guard
-from trimtab.core.look import Look
+from trimtab.core.look import COLUMNS, Look
 from trimtab.core.state import StreamState
 from trimtab.core.structured import Structured
 
@@ -19,6 +23,11 @@ LOOK_SAMPLES = 64
 """Most samples of a batch that are looked at."""
 TELLING = 0.02
 """Where the models differ on no more than this share of samples, views would tell nothing."""
+JUMP = 0.2
+"""By which the models differ more than they did in earlier looks, for a look to become thorough."""
+PATCHES = PatchShuffle(4)
+HABIT_SAMPLES = 192
+"""Samples at the beginning that show what the source model says of shuffled patches."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +59,8 @@ class Shadow:
             before: The state that ``logits`` were predicted with.
             after: Its counters count the passes.
             source: The source model's logits, where they are known already.
-            thorough: Whether views are taken, where the models differ.
+            thorough: Whether views are taken, where the models differ; they are in any case where
+                the models begin to differ.
         """
         spent = after.counters.forward_samples
         shown, adapted = inputs[:LOOK_SAMPLES], logits[:LOOK_SAMPLES]
@@ -58,19 +68,51 @@ class Shadow:
             source = self.passed(before, after, shown, by_source=True)
         look = Look(adapted, source[:LOOK_SAMPLES])
         look = replace(look, agreed=look.disagreement <= TELLING)
-        view = self._view(before, shown) if thorough and not look.agreed else None
-        if view is not None:
-            adapted_view = self.passed(before, after, view, by_source=False)
+        thorough = thorough or look.disagreement > usual_disagreement(before) + JUMP
+        if thorough and not look.agreed and (view := self._view(before, shown)) is not None:
+            adapted_view = self._in_other_company(before, after, view)
             source_view = self.passed(before, after, view, by_source=True)
             if adapted_view.dim() > 2 and self.guard.view is None:  # pixels back to their places
                 adapted_view, source_view = mirrored(adapted_view), mirrored(source_view)
             look = replace(look, adapted_view=adapted_view, source_view=source_view)
+        if thorough and _are_images(shown) and adapted.dim() == 2:
+            look = self._questioned(look, before, after, shown)
         return look, after.counters.forward_samples - spent
 
+    def _in_other_company(self, before: StreamState, after: StreamState, view: Tensor) -> Tensor:
+        """Adapted predictions of a view. Rules that only correct outputs let samples of a batch
+        agree, which any view of the whole batch would repeat, so they see every other sample."""
+        if not self.attempt(before).method.only_corrects or len(view) == 1:
+            return self.passed(before, after, view, by_source=False)
+        halves = [self.passed(before, after, view[n::2], by_source=False) for n in range(2)]
+        logits = halves[0].new_empty(len(view), *halves[0].shape[1:])
+        logits[0::2], logits[1::2] = halves
+        return logits
+
+    def _questioned(
+        self, look: Look, before: StreamState, after: StreamState, shown: Tensor
+    ) -> Look:
+        """The look with what the source says of shuffled patches, and of full contrast, where it
+        says some class too often; at the beginning of the former alone, to know its habit."""
+        evidence = before.guard
+        suspect = not look.agreed and doubt.is_needed(look, evidence["ring"])
+        if suspect or float(evidence["looked_at"]) < HABIT_SAMPLES:
+            shuffled = self._altered(before, shown, PATCHES)
+            look = replace(
+                look, source_shuffled=self.passed(before, after, shuffled, by_source=True)
+            )
+        if suspect:
+            full = self._altered(before, shown, stretched)
+            look = replace(look, source_stretched=self.passed(before, after, full, by_source=True))
+        return look
+
     def _view(self, state: StreamState, inputs: Tensor) -> Tensor | None:
-        are_images = inputs.dim() == 4 and not isinstance(inputs, Structured)
-        view = self.guard.view or (mirrored if are_images else None)
-        return None if view is None else augmented(view, inputs, state.draft().generator)
+        view = self.guard.view or (mirrored if _are_images(inputs) else None)
+        return None if view is None else self._altered(state, inputs, view)
+
+    def _altered(self, state: StreamState, inputs: Tensor, view: Augment) -> Tensor:
+        with in_force(self.attempt(state).backbone.normalization):
+            return augmented(view, inputs, state.draft().generator)
 
     @torch.no_grad()
     def passed(
@@ -115,3 +157,13 @@ class Shadow:
         kept.params, kept.statistics = clone.params, clone.statistics
         kept.memory, kept.moments, kept.window = clone.memory, {}, clone.window
         return kept
+
+
+def usual_disagreement(state: StreamState) -> float:
+    """Share of samples on which the models differed in earlier looks; 0 before the first."""
+    agreements = state.guard["ring"][:, COLUMNS.index("agreement")]
+    return 1 - float(agreements.mean()) if len(agreements) else 0.0
+
+
+def _are_images(inputs: Tensor) -> bool:
+    return inputs.dim() == 4 and not isinstance(inputs, Structured)

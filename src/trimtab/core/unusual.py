@@ -13,7 +13,7 @@ INPUT_FACTS = slice(2, None)
 
 KNOWN_BATCHES = 8
 """Before so many, nothing is known to be usual."""
-USUAL_BATCHES = 32.0
+USUAL_BATCHES = 8.0
 """Batches over which the usual is known."""
 LARGEST = 1e12
 """Of a fact: its square must be finite."""

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from trimtab.core import betting, concentration, unusual
+from trimtab.core import betting, concentration, doubt, unusual
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import ParameterRule
+from trimtab.core.guard import FIRST_TRIAL
 from trimtab.core.health import has_looked, length
 from trimtab.core.look import Look, remembered
 from trimtab.core.pace import passes
@@ -32,12 +33,12 @@ LOOK_PRICE = 3.0
 """Passes of a sample that is looked at: the source's, and one view by each model."""
 FIRST_SAMPLES, FIRST_LOOKS = 192, 3
 """At the beginning so many samples are looked at, and the budget gives so many looks for that."""
-TRIAL_EVERY, RAREST_TRIAL = 4.0, 16.0
+TRIAL_EVERY, RAREST_TRIAL = 4.0, 32.0
 """While the source predicts, one batch in so many is given to the adapted model too, half as many
 after each trial that fails."""
-FIRST_TRIAL, LONGEST_TRIAL = 192.0, 4096.0
-"""Samples on which the adapted model has to prove itself: twice as many after each alarm, and half
-as many after each blessing."""
+LONGEST_TRIAL = 4096.0
+"""Samples on which the adapted model has to prove itself, at most: twice as many after each alarm,
+and half as many after each blessing."""
 BLESS_SAMPLES = 128.0
 """Samples looked at, without suspicion, after which a state is blessed."""
 BLESSED_BELOW = 0.5
@@ -81,7 +82,7 @@ class Watch(Shadow):
         if not self._is_due(evidence, before, len(inputs), thorough, odd):
             return evidence, None
         look, cost = self.look(before, after, inputs, logits, thorough=thorough)
-        evidence = self._weighed(evidence, look, cost)
+        evidence = self.weighed(evidence, look, cost)
         harmful = betting.evidence(evidence["wealth"]) >= self.guard.alarm
         if not (harmful and self.guard.acts):
             return evidence, None
@@ -108,10 +109,11 @@ class Watch(Shadow):
             return credit >= -overdraft * LOOK_SAMPLES * dear
         return credit >= min(samples, LOOK_SAMPLES) * (dear if thorough else 1.0)
 
-    def _weighed(self, evidence: Tensors, look: Look, cost: int) -> Tensors:
+    def weighed(self, evidence: Tensors, look: Look, cost: int) -> Tensors:
         """The evidence once a look is taken in."""
         allowed, ring, wealth = self.guard.allowed_harm, evidence["ring"], evidence["wealth"]
-        rows = look.rows(ring, int(evidence["looked_at"]))
+        doubts = doubt.doubts(look, ring, evidence["habit"])
+        rows = look.rows(ring, int(evidence["looked_at"]), doubts)
         if look.compared:
             wealth = betting.after(wealth, betting.STABILITY, rows[:, 0], allowed)
         flow = concentration.flows(rows, ring, look.source.shape[1])
@@ -119,6 +121,7 @@ class Watch(Shadow):
         return evidence | {
             "ring": remembered(rows, ring),
             "wealth": wealth,
+            "habit": doubt.habit(look, evidence["habit"]),
             "looks": evidence["looks"] + 1,
             "spent": evidence["spent"] + cost,
             "price": evidence["price"].clamp(min=cost / len(rows)),
@@ -195,13 +198,15 @@ class Watch(Shadow):
             after = state.draft()
             after.pace.arrive(len(inputs))
             logits = self.passed(state, after, inputs, by_source=True, paid=True)
-            after.guard = state.guard | {"trial_batches": number + 1}
+            evidence, _ = unusual.noted(state.guard, unusual.facts(inputs, logits))
+            after.guard = evidence | {"trial_batches": number + 1}
             return after, logits
         after, parts = self.learn(state, inputs)
         source = self.passed(state, after, inputs, by_source=True)
         after.blessed = state.blessed
-        look, cost = self.look(state, after, inputs, torch.cat(parts), source)
-        evidence = self._weighed(state.guard, look, cost)
+        evidence, _ = unusual.noted(state.guard, unusual.facts(inputs, source))
+        look, _ = self.look(state, after, inputs, torch.cat(parts), source)
+        evidence = self.weighed(evidence, look, cost=0)  # passes that were saved pay for it
         after.guard = evidence | {
             "trial_batches": number + 1,
             "trial_samples": evidence["trial_samples"] + len(look.source),

@@ -1,0 +1,139 @@
+"""How often the guard falls back on long streams where adapting helps.
+
+``python benchmarks/false_alarms.py --out benchmarks/results/false_alarms.json`` follows the fifteen
+corruptions once for each network and method, and keeps what both models say of every batch and of
+its views. Whole domains of that record, drawn at random, are then joined to streams of 100,000
+samples and more, which take seconds: the guard's own weighing sees every batch as a thorough look,
+several times as often as it would along a stream, so alarms are rather counted too often. What a
+replay cannot show is how adapting itself would have gone on.
+"""
+
+import argparse
+import json
+import random
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import trimtab
+from trimtab.augment.stretch import stretched
+from trimtab.core import betting
+from trimtab.core.files import write_whole
+from trimtab.core.guard import Guard, new_evidence
+from trimtab.core.look import Look
+from trimtab.core.shadow import PATCHES, TELLING
+from trimtab.core.watch import Watch
+
+NETWORKS = (
+    "fashion_resnet20_bn",
+    "fashion_resnet20_gn",
+    "cifar10_resnet20_bn",
+    "cifar10_resnet20_gn",
+)
+METHODS = ("tent", "roid", "trimtab")
+Domains = list[list[Look]]
+"""Looks at a stream, domain after domain."""
+
+
+def record(network: str, method: str, images: int) -> tuple[Domains, dict[str, float]]:
+    """A look at every batch of a stream, and the errors of both models, in %."""
+    backbone, stream = _stream(network, images)
+    adapter = trimtab.adapt(backbone, method, guard=False)
+    found: dict[str, list[Look]] = {}
+    wrong, count = {"source": 0, "adapted": 0}, 0
+    for batch in stream:
+        view = adapter.predict(batch.inputs.flip(3))
+        look = _look(partial(_source, backbone), adapter(batch.inputs), view, batch.inputs)
+        found.setdefault(batch.domain, []).append(look)
+        labels = torch.as_tensor(batch.labels)
+        wrong["source"] += int((look.source_said != labels).sum())
+        wrong["adapted"] += int((look.said != labels).sum())
+        count += len(labels)
+    return list(found.values()), {name: round(100 * n / count, 2) for name, n in wrong.items()}
+
+
+def _stream(network: str, images: int) -> tuple[Any, Any]:
+    data = "fashion_mnist" if network.startswith("fashion") else "cifar10"
+    stream = trimtab.streams.scenario("continual").stream(
+        trimtab.streams.load(data), seed=0, batch_size=64, images_per_domain=images
+    )
+    return trimtab.models.load(network), stream
+
+
+@torch.no_grad()
+def _source(backbone: Any, inputs: torch.Tensor) -> torch.Tensor:
+    logits: torch.Tensor = backbone(inputs).logits
+    return logits
+
+
+def _look(source: Any, adapted: Any, view: Any, inputs: Any) -> Look:
+    plain = Look(adapted, source(inputs))
+    if plain.disagreement <= TELLING:
+        return Look(adapted, plain.source, agreed=True)
+    shuffled = PATCHES(inputs, torch.Generator().manual_seed(0))
+    return Look(
+        adapted,
+        plain.source,
+        view,
+        source(inputs.flip(3)),
+        source_shuffled=source(shuffled),
+        source_stretched=source(stretched(inputs)),
+    )
+
+
+def joined(domains: Domains, samples: int, seed: int) -> Iterator[Look]:
+    """Looks at a long stream of whole domains, in an order that the seed decides."""
+    order, seen = random.Random(seed), 0
+    while seen < samples:
+        for look in order.choice(domains):
+            yield look
+            seen += len(look.source)
+
+
+def replay(domains: Domains, samples: int, seed: int) -> tuple[int, float]:
+    """Alarms along a long stream, and the most evidence of harm, in nats."""
+    guard = Guard()
+    watch = Watch(guard, attempt=_unused, learn=_unused)
+    evidence, alarms, most = new_evidence(guard, only_corrects=False), 0, 0.0
+    for look in joined(domains, samples, seed):
+        evidence = watch.weighed(evidence, look, cost=0)
+        known = betting.evidence(evidence["wealth"])
+        most = max(most, known)
+        if known >= guard.alarm:
+            alarms += 1
+            evidence |= {"wealth": betting.new_wealth()}
+    return alarms, most
+
+
+def _unused(*_: Any) -> Any:
+    raise AssertionError("a replay makes no passes")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--networks", nargs="+", default=NETWORKS)
+    parser.add_argument("--methods", nargs="+", default=METHODS)
+    parser.add_argument("--images", type=int, default=192, help="of each corruption")
+    parser.add_argument("--samples", type=int, default=100_000, help="of a long stream")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    found = json.loads(args.out.read_text()) if args.out.exists() else []
+    done = {(row["network"], row["method"]) for row in found}
+    for network in args.networks:
+        for method in args.methods:
+            if (network, method) in done:
+                continue
+            domains, errors = record(network, method, args.images)
+            alarms, most = replay(domains, args.samples, seed=0)
+            row = {"network": network, "method": method, **errors, "samples": args.samples}
+            found.append(row | {"alarms": alarms, "most_evidence": round(most, 2)})
+            print(found[-1], flush=True)
+            write_whole(args.out, (json.dumps(found, indent=1) + "\n").encode())
+
+
+if __name__ == "__main__":
+    main()
