@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_execution_arguments(parser)
+    parser.add_argument(
+        "--images", type=int, metavar="N", help="images per domain, for a shorter look (200)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -19,7 +22,8 @@ def run(args: argparse.Namespace) -> int:
     from trimtab.cli.console import console
 
     terminal = console()
-    results = run_suite("quick", **execution_options(args, terminal))
+    changes = {} if args.images is None else {"images_per_domain": args.images}
+    results = run_suite("quick", changes=changes, **execution_options(args, terminal))
     show(Path(args.store), terminal)
     return status(results, args, terminal)
 
