@@ -53,11 +53,12 @@ def test_a_limit_means_the_micro_batch_that_fits(model: nets.Net, images: Tensor
 def test_graphs_take_no_more_than_the_limit(model: nets.Net, images: Tensor) -> None:
     limit = limit_for(model, 5)
     most = {}
-    for name, options in {
-        "whole": {},
-        "limited": {"micro_batch": "auto", "memory_limit": limit},
-    }.items():
-        adapter, held = trimtab.adapt(model, "roid", **options), Held()
+    adapters = {
+        "whole": trimtab.adapt(model, "roid"),
+        "limited": trimtab.adapt(model, "roid", micro_batch="auto", memory_limit=limit),
+    }
+    for name, adapter in adapters.items():
+        held = Held()
         adapter(images[:16])
         gc.collect()
         with torch.autograd.graph.saved_tensors_hooks(held.pack, lambda saved: saved):

@@ -129,7 +129,7 @@ def _towards_neighbours(values: Tensor, axis: int) -> tuple[Tensor, Tensor]:
 def _through_blocks(planes: Tensor, table: Table, quality: float) -> Tensor:
     """``planes`` after the transform of their 8 x 8 blocks, quantisation, and the way back.
 
-    Along rows a matrix takes 16 neighbours at a time, two blocks; along columns all rows of the same
+    Along rows a matrix takes 16 neighbours at a time, two blocks; along columns all rows of one
     place in their block are one long row. The first sums are small enough to be held in one part.
     """
     width = planes.shape[2]
