@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from typing import Any
 
 import pytest
 import torch
@@ -53,12 +54,12 @@ def test_a_limit_means_the_micro_batch_that_fits(model: nets.Net, images: Tensor
 def test_graphs_take_no_more_than_the_limit(model: nets.Net, images: Tensor) -> None:
     limit = limit_for(model, 5)
     most = {}
-    adapters = {
-        "whole": trimtab.adapt(model, "roid"),
-        "limited": trimtab.adapt(model, "roid", micro_batch="auto", memory_limit=limit),
+    ways: dict[str, dict[str, Any]] = {
+        "whole": {},
+        "limited": {"micro_batch": "auto", "memory_limit": limit},
     }
-    for name, adapter in adapters.items():
-        held = Held()
+    for name, options in ways.items():
+        adapter, held = trimtab.adapt(model, "roid", **options), Held()
         adapter(images[:16])
         gc.collect()
         with torch.autograd.graph.saved_tensors_hooks(held.pack, lambda saved: saved):
