@@ -18,7 +18,9 @@ import torch
 from torch import Tensor
 
 import trimtab
+from trimtab.bench.data import open_source_data
 from trimtab.models import load
+from trimtab.models.loading import build
 from trimtab.predict.compare import METHODS as COMPARED
 from trimtab.predict.compare import compare
 from trimtab.streams import load as load_images
@@ -40,6 +42,7 @@ METHODS = (
 LONG_METHODS = ("source", "tent", "roid", "asr", "rmemsafe", "reservoir", "trimtab")
 PREFIX = {"fashion_mnist": "fashion", "cifar10": "cifar10"}
 BINS = 15
+SOURCE_IMAGES = 256
 
 Job = dict[str, Any]
 
@@ -98,10 +101,29 @@ class Batches:
         return self.batches
 
 
+@cache
+def source_data(data: str) -> list[Tensor]:
+    """Clean images of the training set, without labels, for methods that need some."""
+    stream = scenario("single(domain='clean')").stream(
+        open_source_data(data), seed=0, images_per_domain=SOURCE_IMAGES
+    )
+    return [batch.inputs for batch in stream]
+
+
+def started(job: Job) -> trimtab.Adapter:
+    """The method on its network; with prompts, or with blocks that can be aligned."""
+    name, options = f"{PREFIX[job['data']]}_{job['network']}", {}
+    network: Any = backbone(name)
+    if job["method"] in ("foa", "pea"):
+        options["source_data"] = source_data(job["data"])
+        wrap = trimtab.aligned if job["method"] == "pea" else trimtab.prompted
+        network = wrap(build(name)) if wrap is trimtab.aligned or "vit" in name else network
+    return trimtab.adapt(network, job["method"], guard=job.get("guard") or None, **options)
+
+
 def followed(job: Job, batches: list[tuple[Tensor, Tensor]]) -> dict[str, Any]:
     """Error, calibration error, cost and memory of a method on a stream."""
-    network = backbone(f"{PREFIX[job['data']]}_{job['network']}")
-    adapter = trimtab.adapt(network, job["method"], guard=job.get("guard") or None)
+    adapter = started(job)
     right, sure, seconds = [], [], time.process_time()
     for inputs, labels in batches:
         confidence, predicted = adapter(inputs).softmax(1).max(1)

@@ -16,7 +16,7 @@ import trimtab
 model, stream = trimtab.load_demo("fashion_resnet20_bn", images_per_domain=50)
 # A learning rate far too high, so that there is something to see.
 adapter = trimtab.adapt(model, "tent", lr=0.05, guard=trimtab.Guard(acts=False))
-seen = []
+seen: list[trimtab.Health] = []
 adapter.on_health(seen.append)  # called after every look; trimtab.monitor has writers for it
 
 # %% A good stretch, and a copy of the state after it.

@@ -32,13 +32,13 @@ def test_what_names_no_method_is_refused(model: nets.Net, method: object) -> Non
 @pytest.mark.parametrize("name", ["lr", "window", "micro_batch", "budget", "adapt_every"])
 def test_words_in_place_of_numbers_are_refused_by_name(model: nets.Net, name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} must be .*, got 'many'"):
-        trimtab.adapt(model, "roid", **{name: "many"})
+        trimtab.adapt(model, "roid", **{name: "many"})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["window", "micro_batch", "adapt_every"])
 def test_parts_of_a_sample_are_refused_at_once(model: nets.Net, name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} must be .*a whole number, got 2.5"):
-        trimtab.adapt(model, "roid", **{name: 2.5})
+        trimtab.adapt(model, "roid", **{name: 2.5})  # type: ignore[arg-type]
 
 
 def test_a_mapping_that_the_model_does_not_take_is_told_by_its_names(

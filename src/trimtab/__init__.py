@@ -8,6 +8,7 @@ from trimtab.version import __version__
 if TYPE_CHECKING:
     from trimtab.api import adapt
     from trimtab.core.adapter import Adapter
+    from trimtab.core.aligned import aligned
     from trimtab.core.backbone import Backbone, everywhere, in_norm_layers
     from trimtab.core.forward_only import ForwardBackbone
     from trimtab.core.guard import Guard
@@ -39,6 +40,7 @@ _HOMES = {
     "Segmentation": "trimtab.core.task",
     "StreamError": "trimtab.fleets.fleet",
     "adapt": "trimtab.api",
+    "aligned": "trimtab.core.aligned",
     "build": "trimtab.methods",
     "everywhere": "trimtab.core.backbone",
     "fleet": "trimtab.fleets.api",
@@ -66,6 +68,7 @@ __all__ = [
     "StreamError",
     "__version__",
     "adapt",
+    "aligned",
     "build",
     "everywhere",
     "fleet",

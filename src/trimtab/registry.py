@@ -52,7 +52,7 @@ class Registry(MutableMapping[str, Item], Generic[Item]):
         spellings: tuple[str, ...] = (),
     ) -> None:
         self.kind = kind
-        self.group = f"trimtab.{kind}s"
+        self.group: str = f"trimtab.{kind}s"
         self.adopt = adopt
         self.spellings = spellings
         self._table: dict[str, Item | str] = dict(table)

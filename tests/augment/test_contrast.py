@@ -1,5 +1,7 @@
 """Weak and strong views."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -15,7 +17,9 @@ def generator(seed: int = 0) -> torch.Generator:
 
 def only(**probabilities: float) -> StrongView:
     """A strong view in which nothing else happens."""
-    none = {f"{name}_probability": 0.0 for name in ("jitter", "grey", "blur", "flip")}
+    none: dict[str, Any] = {
+        f"{name}_probability": 0.0 for name in ("jitter", "grey", "blur", "flip")
+    }
     return StrongView(**{**none, **probabilities})
 
 

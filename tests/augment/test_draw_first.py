@@ -1,5 +1,7 @@
 """Alterations draw first and apply afterwards, so that many streams' images can go together."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -10,7 +12,7 @@ from trimtab.augment.contrast import StrongView, WeakView
 from trimtab.augment.destroy import Occlusion, PatchShuffle, PixelShuffle
 from trimtab.augment.draw_first import DrawFirst
 
-ALL: tuple[DrawFirst[object], ...] = (
+ALL: tuple[DrawFirst[Any], ...] = (
     ColorAffineFlip(),
     ColorAffineBlurNoise(),
     AugMix(),
@@ -33,9 +35,7 @@ def images(shape: tuple[int, ...]) -> Tensor:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("rule", ALL, ids=lambda rule: type(rule).__name__)
-def test_a_call_is_a_draw_and_its_application(
-    rule: DrawFirst[object], shape: tuple[int, ...]
-) -> None:
+def test_a_call_is_a_draw_and_its_application(rule: DrawFirst[Any], shape: tuple[int, ...]) -> None:
     shown, drawing, calling = images(shape), generator(), generator()
     draw = rule.draw(drawing, shown.shape)
     assert torch.equal(rule.apply(shown, draw), rule(shown, calling))
@@ -43,7 +43,7 @@ def test_a_call_is_a_draw_and_its_application(
 
 
 @pytest.mark.parametrize("rule", ALL, ids=lambda rule: type(rule).__name__)
-def test_applying_a_draw_again_gives_the_same(rule: DrawFirst[object]) -> None:
+def test_applying_a_draw_again_gives_the_same(rule: DrawFirst[Any]) -> None:
     shown = images(SHAPES[0])
     draw = rule.draw(generator(), shown.shape)
     assert torch.equal(rule.apply(shown, draw), rule.apply(shown, draw))
@@ -51,7 +51,7 @@ def test_applying_a_draw_again_gives_the_same(rule: DrawFirst[object]) -> None:
 
 @pytest.mark.parametrize("rule", ALL, ids=lambda rule: type(rule).__name__)
 def test_what_is_no_batch_of_images_is_refused_before_anything_is_drawn(
-    rule: DrawFirst[object],
+    rule: DrawFirst[Any],
 ) -> None:
     fresh = generator()
     with pytest.raises(ValueError, match=r"\(batch, channels, height, width\), got \(4, 7\)"):

@@ -15,7 +15,7 @@ def test_the_embedded_images_need_nothing() -> None:
 
 def test_source_images_are_none_of_those_that_streams_show() -> None:
     shown = {image.tobytes() for image in open_data("fashion_mnist").images}
-    source = [image.tobytes() for image in open_source_data("fashion_mnist").images]
+    source = [image.tobytes() for image in open_source_data("fashion_mnist").images]  # type: ignore[attr-defined]
     assert len(source) == 1000
     assert not shown & set(source)
 

@@ -1,5 +1,7 @@
 """What a run is."""
 
+from typing import Any
+
 import pytest
 
 from bench.stores import tiny_spec
@@ -8,7 +10,12 @@ from trimtab.bench.spec import RunSpec
 
 def test_equal_specs_have_equal_ids_and_others_do_not() -> None:
     assert tiny_spec(options={"a": 1, "b": 2}).id == tiny_spec(options={"b": 2, "a": 1}).id
-    changes = [{"seed": 1}, {"batch_size": 9}, {"weights": "f"}, {"options": {"lr": 1.0}}]
+    changes: list[dict[str, Any]] = [
+        {"seed": 1},
+        {"batch_size": 9},
+        {"weights": "f"},
+        {"options": {"lr": 1.0}},
+    ]
     assert len({tiny_spec(**change).id for change in changes} | {tiny_spec().id}) == 5
 
 

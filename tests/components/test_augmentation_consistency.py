@@ -15,7 +15,7 @@ def test_the_loss_is_the_symmetric_cross_entropy_of_both_views() -> None:
     component = AugmentationConsistency()
     seen = replace(
         step(clean),
-        forward=lambda inputs, params=None: Prediction(augmented, None),
+        forward=lambda inputs, params=None: Prediction(augmented, None),  # type: ignore[arg-type]
         views={component.name: torch.zeros(4, 1)},
     )
     p, q = clean.softmax(1), augmented.softmax(1)

@@ -50,7 +50,7 @@ def test_an_augmented_student_learns_by_half_from_its_view() -> None:
     student, view, teacher = torch.randn(3, 4, 3)
     seen = replace(
         step(student),
-        forward=lambda inputs, params=None: Prediction(view, None),
+        forward=lambda inputs, params=None: Prediction(view, None),  # type: ignore[arg-type]
         views={rule.name: torch.zeros(4, 1)},
         targets={rule.name: {"logits": teacher}},
     )
@@ -75,7 +75,7 @@ def test_the_teacher_takes_several_views_of_what_the_source_is_unsure_of(
         shown.append(inputs)
         return Prediction(torch.full((2, 2), float(len(shown))), None)
 
-    seen = replace(step(torch.zeros(2, 2)), forward=forward)
+    seen = replace(step(torch.zeros(2, 2)), forward=forward)  # type: ignore[arg-type]
     targets = rule.targets(seen, {"w": torch.zeros(1)})
     assert len(shown) == passes
     assert all(bool((view == (passes > 1)).all()) for view in shown)

@@ -37,14 +37,14 @@ def test_the_first_batch_is_not_compared_with_anything() -> None:
 
 
 def test_what_resembles_the_mean_of_earlier_samples_is_left_out() -> None:
-    rule, memory = NovelSamples(max_similarity=0.4), {}
+    rule, memory = NovelSamples(max_similarity=0.4), {}  # type: ignore[var-annotated]
     rule.weights(step(certain_of(0, 0)), memory)
     weights = rule.weights(step(certain_of(0, 1, 0, 2)), memory)
     assert (weights > 0).tolist() == [False, True, False, True]
 
 
 def test_the_mean_moves_towards_the_kept_samples_only() -> None:
-    rule, memory = NovelSamples(max_similarity=0.4, momentum=0.9), {}
+    rule, memory = NovelSamples(max_similarity=0.4, momentum=0.9), {}  # type: ignore[var-annotated]
     rule.weights(step(certain_of(0)), memory)
     first = memory["mean_probs"].clone()
     rule.weights(step(torch.cat([certain_of(0, 1), torch.zeros(1, 4)])), memory)
@@ -53,7 +53,7 @@ def test_the_mean_moves_towards_the_kept_samples_only() -> None:
 
 
 def test_the_mean_stays_when_nothing_is_kept() -> None:
-    rule, memory = NovelSamples(), {}
+    rule, memory = NovelSamples(), {}  # type: ignore[var-annotated]
     assert rule.weights(step(torch.zeros(2, 4)), memory).tolist() == [0, 0]
     assert memory == {}
     rule.weights(step(certain_of(0)), memory)

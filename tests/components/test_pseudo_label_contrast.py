@@ -70,7 +70,7 @@ def test_a_batch_larger_than_queue_and_bank_leaves_its_last_samples() -> None:
     rule = PseudoLabelContrast(queue_size=3, bank_size=2)
     memory = new_memory(rule)
     prediction = Prediction(torch.randn(5, 2), torch.randn(5, 2))
-    targets = rule.remember(seen(*prediction), prediction, prediction, memory)
+    targets = rule.remember(seen(*prediction), prediction, prediction, memory)  # type: ignore[arg-type]
     assert torch.equal(memory["waiting_keys"], targets["keys"][-3:])
     assert torch.equal(memory["queue_labels"], targets["labels"][-3:])
     assert torch.equal(memory["bank"], prediction.features[-2:])  # type: ignore[index]
@@ -81,10 +81,10 @@ def test_keys_join_the_queue_one_batch_late_under_labels_of_their_own() -> None:
     memory = new_memory(rule)
     features = torch.eye(2)
     prediction = Prediction(torch.tensor([[1.0, 0.0], [0.0, 1.0]]), features)
-    rule.remember(seen(*prediction), prediction, prediction, memory)
+    rule.remember(seen(*prediction), prediction, prediction, memory)  # type: ignore[arg-type]
     assert memory["queue"].abs().sum() == 0
     assert memory["queue_labels"].tolist() == [0, 1, -1, -1]
-    rule.remember(seen(*prediction), prediction, prediction, memory)
+    rule.remember(seen(*prediction), prediction, prediction, memory)  # type: ignore[arg-type]
     assert torch.equal(memory["queue"][:2], features)
     assert memory["queue_labels"].tolist() == [0, 1, 0, 1]
 
@@ -99,7 +99,7 @@ def test_the_loss_equals_an_obvious_version() -> None:
     }
     asked = replace(
         step(torch.zeros(3, 4)),
-        forward=lambda inputs, params=None: Prediction(logits, features),
+        forward=lambda inputs, params=None: Prediction(logits, features),  # type: ignore[arg-type]
         views={rule.name: torch.zeros(3, 1)},
         targets={rule.name: {"labels": labels, "keys": keys}},
     )

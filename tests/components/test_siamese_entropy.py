@@ -1,5 +1,7 @@
 """A trained predictor before the head takes up what would collapse the features."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -16,7 +18,10 @@ def by_hand(model: nets.Net, images: Tensor, lr: float, rate: float) -> tuple[Te
     params = [p for norm in norms for p in norm.parameters()]
     predictor = nn.Linear(16, 16, bias=False, dtype=images.dtype)
     nn.init.eye_(predictor.weight)
-    groups = [{"params": params}, {"params": [predictor.weight], "lr": rate * lr}]
+    groups: list[dict[str, Any]] = [
+        {"params": params},
+        {"params": [predictor.weight], "lr": rate * lr},
+    ]
     optimizer = torch.optim.SGD(groups, lr=lr, momentum=0.9)
     for batch in images.split(16)[:2]:
         features = model.encoder(batch)

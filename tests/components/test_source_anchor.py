@@ -16,7 +16,7 @@ def test_the_loss_is_the_sources_cross_entropy_against_both_views() -> None:
     rule = SourceAnchor()
     seen = replace(
         step(logits),
-        forward=lambda inputs, params=None: Prediction(view, None),
+        forward=lambda inputs, params=None: Prediction(view, None),  # type: ignore[arg-type]
         views={rule.name: torch.zeros(4, 1)},
         targets={rule.name: {"logits": anchor}},
     )
@@ -32,6 +32,6 @@ def test_the_source_model_is_the_backbone_without_parameters_of_the_stream() -> 
         given.append(params)
         return Prediction(inputs, None)
 
-    seen = replace(step(torch.zeros(2, 1)), forward=forward)
+    seen = replace(step(torch.zeros(2, 1)), forward=forward)  # type: ignore[arg-type]
     assert torch.equal(SourceAnchor().targets(seen, {})["logits"], seen.inputs)
     assert given == [{}]

@@ -23,7 +23,7 @@ def step_whose_destroyed_logits_are(destroyed: Tensor, logits: Tensor = LOGITS) 
         return Prediction(destroyed[inputs[:, 0].long()], None)
 
     rows = torch.arange(float(len(logits)))[:, None]
-    return replace(step(logits), inputs=rows, forward=forward)
+    return replace(step(logits), inputs=rows, forward=forward)  # type: ignore[arg-type]
 
 
 def unchanged(inputs: Tensor, generator: torch.Generator) -> Tensor:

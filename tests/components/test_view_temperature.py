@@ -37,7 +37,7 @@ def correct(
     seen = replace(
         step(own),
         inputs=torch.cat([own, strong, mild], 1),
-        forward=lambda inputs, params=None: Prediction(inputs, None),
+        forward=lambda inputs, params=None: Prediction(inputs, None),  # type: ignore[arg-type]
     )
     return rule.correct(own, seen, kept)
 
@@ -106,7 +106,7 @@ def test_one_sample_in_so_many_is_looked_at(batch: int, first: int, later: int) 
     batches = 16 * 5
     for _ in range(batches):
         own, strong, mild = views(1.0, batch)
-        seen = replace(step(own), inputs=torch.cat([own, strong, mild], 1), forward=forward)
+        seen = replace(step(own), inputs=torch.cat([own, strong, mild], 1), forward=forward)  # type: ignore[arg-type]
         rule.correct(own, seen, kept)
     assert sizes[:4] == [first, first, later, later]
     looked_at = sum(sizes[2:]) / 2 + later  # of the first batch as much as of any
@@ -198,4 +198,4 @@ def test_mirrored_images_have_left_and_right_exchanged(images: Tensor) -> None:
 @pytest.mark.parametrize("name", ["every", "memory"])
 def test_settings_are_checked(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
-        ViewTemperature(**{name: 0})
+        ViewTemperature(**{name: 0})  # type: ignore[arg-type]

@@ -152,7 +152,7 @@ def test_a_state_with_something_wrong_is_refused_in_one_sentence(
 def test_memory_that_comes_and_goes_can_be_loaded_and_is_checked(
     method: str, backbone: trimtab.Backbone, images: Tensor
 ) -> None:
-    options = {"queue_size": 32, "bank_size": 32} if method == "adacontrast" else {}
+    options: dict[str, Any] = {"queue_size": 32, "bank_size": 32} if method == "adacontrast" else {}
     adapter, other = (trimtab.adapt(backbone, method, **options) for _ in range(2))
     for batch in images[:48].split(12):
         state = adapter.state_dict()
@@ -162,7 +162,7 @@ def test_memory_that_comes_and_goes_can_be_loaded_and_is_checked(
         for key in tensors:
             state = adapter.state_dict()
             state["memory"][name][key] = torch.zeros(2, 5, 3)
-            assert "of shape (2, 5, 3)" in refused(other, lambda s=state: other.load_state_dict(s))
+            assert "of shape (2, 5, 3)" in refused(other, lambda s=state: other.load_state_dict(s))  # type: ignore[misc]
 
 
 def test_no_flipped_bit_is_loaded(

@@ -113,7 +113,7 @@ def test_a_saved_stream_goes_on_and_another_model_is_refused(
     assert torch.equal(again(images[16:32]), adapter(images[16:32]))
     assert_same(again.state_dict(), adapter.state_dict())
     with torch.no_grad():
-        model.encoder[0].weight.add_(1)
+        model.encoder[0].weight.add_(1)  # type: ignore[operator]
     other = trimtab.adapt(body_and_head(model), "neo + temporal_prior")
     with pytest.raises(ValueError, match="backbone"):
         other.load_state_dict(adapter.state_dict())

@@ -14,6 +14,8 @@ from trimtab.core.norm import BATCH, SOURCE, NormPolicy, blend, is_norm_layer, r
 def layer() -> nn.BatchNorm2d:
     torch.manual_seed(0)
     norm = nn.BatchNorm2d(4)
+    assert norm.running_mean is not None
+    assert norm.running_var is not None
     norm.running_mean.normal_()
     norm.running_var.uniform_(0.5, 2)
     nn.init.normal_(norm.weight)
@@ -39,7 +41,7 @@ MEAN, VAR = X.mean((0, 2, 3)), X.var((0, 2, 3), unbiased=False)
 
 def test_source_uses_the_stored_statistics() -> None:
     norm = layer()
-    expected = by_hand(norm, X, norm.running_mean, norm.running_var)
+    expected = by_hand(norm, X, norm.running_mean, norm.running_var)  # type: ignore[arg-type]
     torch.testing.assert_close(output(norm, X, SOURCE), expected)
 
 
@@ -53,17 +55,20 @@ def test_blend_mixes_means_and_variances(unbiased: bool) -> None:
     norm = layer()
     var = X.var((0, 2, 3), unbiased=unbiased)
     expected = by_hand(
-        norm, X, 0.7 * norm.running_mean + 0.3 * MEAN, 0.7 * norm.running_var + 0.3 * var
+        norm,
+        X,
+        0.7 * norm.running_mean + 0.3 * MEAN,  # type: ignore[operator]
+        0.7 * norm.running_var + 0.3 * var,  # type: ignore[operator]
     )
     torch.testing.assert_close(output(norm, X, blend(0.3, unbiased=unbiased)), expected)
 
 
 def test_running_stores_what_it_normalises_with() -> None:
     norm = layer()
-    stored = {"running_mean": norm.running_mean.clone(), "running_var": norm.running_var.clone()}
+    stored = {"running_mean": norm.running_mean.clone(), "running_var": norm.running_var.clone()}  # type: ignore[union-attr]
     result = output(norm, X, running(0.05), **stored)
-    torch.testing.assert_close(stored["running_mean"], 0.95 * norm.running_mean + 0.05 * MEAN)
-    torch.testing.assert_close(stored["running_var"], 0.95 * norm.running_var + 0.05 * VAR)
+    torch.testing.assert_close(stored["running_mean"], 0.95 * norm.running_mean + 0.05 * MEAN)  # type: ignore[operator]
+    torch.testing.assert_close(stored["running_var"], 0.95 * norm.running_var + 0.05 * VAR)  # type: ignore[operator]
     torch.testing.assert_close(
         result, by_hand(norm, X, stored["running_mean"], stored["running_var"])
     )
@@ -79,27 +84,27 @@ def test_gradients_flow_through_blended_statistics() -> None:
     x = X.clone().requires_grad_()
     output(norm, x, blend(0.5)).square().sum().backward()
     twin = X.clone().requires_grad_()
-    mean = 0.5 * norm.running_mean + 0.5 * twin.mean((0, 2, 3))
-    var = 0.5 * norm.running_var + 0.5 * twin.var((0, 2, 3), unbiased=False)
+    mean = 0.5 * norm.running_mean + 0.5 * twin.mean((0, 2, 3))  # type: ignore[operator]
+    var = 0.5 * norm.running_var + 0.5 * twin.var((0, 2, 3), unbiased=False)  # type: ignore[operator]
     by_hand(norm, twin, mean, var).square().sum().backward()
     torch.testing.assert_close(x.grad, twin.grad, atol=1e-4, rtol=1e-4)
 
 
 def test_tracking_one_sample_at_a_time_forgets_like_a_window() -> None:
     norm = layer()
-    stored = {"running_mean": norm.running_mean.clone(), "running_var": norm.running_var.clone()}
+    stored = {"running_mean": norm.running_mean.clone(), "running_var": norm.running_var.clone()}  # type: ignore[union-attr]
     for sample in X.split(1):
         output(norm, sample, tracking(10, 1), **stored)
     share = 0.9**6
     weights = [0.1 * 0.9 ** (5 - i) for i in range(6)]
     sample_means = [sample.mean((0, 2, 3)) for sample in X.split(1)]
     squares = [sample.square().mean((0, 2, 3)) for sample in X.split(1)]
-    mean = share * norm.running_mean
-    second = share * (norm.running_var + norm.running_mean.square())
+    mean = share * norm.running_mean  # type: ignore[operator]
+    second = share * (norm.running_var + norm.running_mean.square())  # type: ignore[operator, union-attr]
     for weight, first, square in zip(weights, sample_means, squares, strict=True):
         mean, second = mean + weight * first, second + weight * square
     torch.testing.assert_close(stored["running_mean"], mean)
-    torch.testing.assert_close(stored["running_var"], second - mean.square())
+    torch.testing.assert_close(stored["running_var"], second - mean.square())  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
@@ -114,11 +119,11 @@ def test_the_later_half_takes_a_share_of_both_weights(share: float) -> None:
         for number, norm in enumerate(norms):
             part = share if number == 2 else 1.0  # the middle one counts to the first half
             mean, var = expected.mean((0, 2, 3)), expected.var((0, 2, 3), unbiased=False)
-            kept = norm.running_mean.lerp(mean, 0.25 * part)
+            kept = norm.running_mean.lerp(mean, 0.25 * part)  # type: ignore[union-attr]
             torch.testing.assert_close(stored[f"{number}.running_mean"], kept)
             mean, var = (
-                norm.running_mean.lerp(mean, 0.5 * part),
-                norm.running_var.lerp(var, 0.5 * part),
+                norm.running_mean.lerp(mean, 0.5 * part),  # type: ignore[union-attr]
+                norm.running_var.lerp(var, 0.5 * part),  # type: ignore[union-attr]
             )
             expected = by_hand(norm, expected, mean, var)
     torch.testing.assert_close(found, expected)
@@ -139,7 +144,7 @@ def test_what_subclasses_add_to_a_batch_norm_stays() -> None:
 @pytest.mark.parametrize("policy", [BATCH, blend(0.3), SOURCE])
 def test_a_single_value_a_channel_falls_back_to_the_stored_statistics(policy: NormPolicy) -> None:
     norm = nn.BatchNorm1d(4)
-    norm.running_mean.fill_(1.0)
+    norm.running_mean.fill_(1.0)  # type: ignore[union-attr]
     x = torch.randn(1, 4)
     torch.testing.assert_close(output(norm, x, policy), norm.eval()(x))
 

@@ -70,7 +70,11 @@ def test_it_is_the_source_that_predicts_it(model: nets.Net, images: Tensor) -> N
 def test_a_batch_far_out_of_range_gets_finite_logits_and_changes_nothing(
     method: str, factor: float, model: nets.Net, images: Tensor
 ) -> None:
-    known = {"eata": {"source_data": [images[:8]]}, "cotta": {"views": 2}, "memo": {"views": 2}}
+    known: dict[str, dict[str, Any]] = {
+        "eata": {"source_data": [images[:8]]},
+        "cotta": {"views": 2},
+        "memo": {"views": 2},
+    }
     options: dict[str, Any] = known.get(method, {})
     adapter = trimtab.adapt(model, method, window=1, micro_batch=1, **options)
     adapter(images[:4])

@@ -1,6 +1,7 @@
 """A stream that learns on fewer batches: when, at what price, and exactly again after a pause."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -51,7 +52,7 @@ def test_batches_between_are_predicted_by_one_plain_pass_and_corrected(
 def test_a_budget_holds_once_the_first_update_is_paid_for(
     method: str, budget: float, model: nets.Net, images: Tensor
 ) -> None:
-    options = {"views": 2} if method == "memo" else {}
+    options: dict[str, Any] = {"views": 2} if method == "memo" else {}
     adapter = trimtab.adapt(model, method, budget=budget, **options)
     adapter.begin((3, 16, 16))  # what a stream costs to begin is not part of it
     begun = passes(adapter.counters)
@@ -92,7 +93,7 @@ def test_a_window_takes_its_turn_when_it_is_full(images: Tensor, model: nets.Net
 @pytest.mark.parametrize("options", [{"adapt_every": 3}, {"budget": 1.7}])
 @pytest.mark.parametrize("stop", [1, 2, 5])
 def test_a_stream_goes_on_exactly_where_it_was_saved(
-    stop: int, options: dict[str, float], model: nets.Net, images: Tensor, tmp_path: Path
+    stop: int, options: dict[str, Any], model: nets.Net, images: Tensor, tmp_path: Path
 ) -> None:
     whole = trimtab.adapt(model, "roid", **options)
     expected = follow(whole, images)[stop * BATCH :]
@@ -128,6 +129,6 @@ def test_a_state_of_another_pace_is_refused(model: nets.Net, images: Tensor) -> 
         ({"budget": float("nan")}, "budget must be at least 1 plain forward, got nan"),
     ],
 )
-def test_a_pace_that_makes_no_sense_is_refused(options: dict[str, float], message: str) -> None:
+def test_a_pace_that_makes_no_sense_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Pace(**options)  # type: ignore[arg-type]

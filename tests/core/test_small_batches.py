@@ -73,7 +73,7 @@ def test_statistics_move_by_the_share_of_what_they_know(
         adapter(image)
         weight = 1 / min(STREAM_SAMPLES, SOURCE_SAMPLES + count)
         with torch.no_grad():
-            expected = expected.lerp(first_layer(image).mean((0, 2, 3)), weight)
+            expected = expected.lerp(first_layer(image).mean((0, 2, 3)), weight)  # type: ignore[operator]
         seen.append(adapter.statistics[name])
         torch.testing.assert_close(seen[-1], expected)
 

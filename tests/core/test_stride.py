@@ -9,9 +9,10 @@ from torch import Tensor
 
 import trimtab
 from reference import nets
+from trimtab.core import pace
 from trimtab.core.novelty import Novelty
 from trimtab.core.pace import passes
-from trimtab.core.stride import LONGEST, TOLERATED, Stride, change_between
+from trimtab.core.stride import LONGEST, TOLERATED, Stride, change_between, variety_of
 
 BATCH = 32
 
@@ -61,13 +62,14 @@ def test_passes_that_try_what_an_update_has_changed_are_counted(
 
 
 def test_an_update_stands_for_the_batches_since_the_last_one(
-    model: nets.Net, batches: list[Tensor]
+    model: nets.Net, batches: list[Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(pace, "variety_of", lambda logits: 1.0)
     moved = []
     for waited in (0, 2):
         adapter = trimtab.adapt(model, "tent", optimizer="sgd", lr=1e-3, budget="auto")
         adapter(batches[0])
-        adapter.state.pace.stride = Stride(waited + 1, waited, adapter.state.pace.stride.novelty)
+        adapter.state.pace.stride = Stride(waited + 1, waited, adapter.state.pace.stride.novelty)  # type: ignore[union-attr]
         before = torch.cat([tensor.detach().flatten() for tensor in adapter.params.values()])
         adapter(batches[1])
         after = torch.cat([tensor.detach().flatten() for tensor in adapter.params.values()])
@@ -76,7 +78,15 @@ def test_an_update_stands_for_the_batches_since_the_last_one(
     once, thrice = (float(move.norm()) for move in moved)
     assert once > 0
     assert thrice / once > 2.9
-    assert torch.nn.functional.cosine_similarity(*moved, dim=0) > 0.99
+    assert torch.nn.functional.cosine_similarity(*moved, dim=0) > 0.99  # type: ignore[arg-type, misc]
+
+
+def test_a_batch_of_one_class_stands_for_itself_alone() -> None:
+    waited = Stride(LONGEST, LONGEST)
+    several, one = torch.eye(10).repeat(6, 1), torch.eye(10)[:1].repeat(60, 1)
+    assert waited.moves(variety_of(several)) == LONGEST
+    assert waited.moves(variety_of(one)) == 1
+    assert Stride(LONGEST, 0).moves(1.0) == 1
 
 
 def test_a_saved_stream_goes_on_exactly(
@@ -158,4 +168,4 @@ def test_values_that_are_not_finite_leave_finite_looks() -> None:
 
 def test_words_other_than_auto_are_refused(model: nets.Net) -> None:
     with pytest.raises(ValueError, match='budget must be "auto" or a number'):
-        trimtab.adapt(model, "roid", budget="cheap")
+        trimtab.adapt(model, "roid", budget="cheap")  # type: ignore[arg-type]

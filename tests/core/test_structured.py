@@ -86,7 +86,7 @@ def test_a_tuple_of_tensors_is_handed_over_in_order(
 @pytest.mark.parametrize(
     "options", [{"window": 8}, {"micro_batch": 5}, {"window": 8, "micro_batch": 3}]
 )
-def test_windows_and_micro_batches_cut_and_join_them(options: dict[str, int]) -> None:
+def test_windows_and_micro_batches_cut_and_join_them(options: dict[str, Any]) -> None:
     adapter, whole = trimtab.adapt(text(), "tent", **options), trimtab.adapt(text(), "tent")
     batch = tokens(8)
     if "window" in options:

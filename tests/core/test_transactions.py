@@ -197,7 +197,7 @@ def test_predict_says_what_a_call_returns(
     model: nets.Net, images: Tensor, window: int | None
 ) -> None:
     for method in ("roid", "cotta", "rmt", "trimtab", "bn_ema", "rotta", "sar"):
-        options = {"views": 2} if method == "cotta" else {}
+        options: dict[str, Any] = {"views": 2} if method == "cotta" else {}
         adapter = trimtab.adapt(model, method, window=window, micro_batch=5, **options)
         for batch in images.split(16):
             promised = adapter.predict(batch)

@@ -72,7 +72,7 @@ def one_rank_fails(group: dist.ProcessGroup) -> dict[str, Any]:
     }
     errors, logits = {}, [adapter(good)]
     for name, spoil in bad.items():
-        errors[name] = failed(adapter, lambda s=spoil: adapter(s(good) if rank else good))
+        errors[name] = failed(adapter, lambda s=spoil: adapter(s(good) if rank else good))  # type: ignore[misc]
     errors["nothing at all"] = failed(adapter, lambda: adapter(good[:0]))
     verb = adapter.predict if rank else adapter
     errors["another call"] = failed(adapter, lambda: verb(good))
@@ -121,11 +121,11 @@ def one_rank_is_lost(group: dist.ProcessGroup, folder: str) -> dict[str, Any]:
     if rank == 0:
         begun = time.monotonic()
         found["silent"] = failed(waiting, lambda: waiting(good))
-        found["waited"] = time.monotonic() - begun
+        found["waited"] = time.monotonic() - begun  # type: ignore[assignment]
     with in_pass(adapter, 2, _die if rank else lambda: None):
         begun = time.monotonic()
         found["killed"] = failed(adapter, lambda: adapter(good))
-        found["noticed after"] = time.monotonic() - begun
+        found["noticed after"] = time.monotonic() - begun  # type: ignore[assignment]
     found["again"] = failed(adapter, lambda: adapter(good))
     adapter.save(Path(folder) / "state.safetensors")
     return found

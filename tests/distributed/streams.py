@@ -96,7 +96,7 @@ def start(case: Case, dtype: torch.dtype, **options: Any) -> trimtab.Adapter:
 def shards(size: int, dtype: torch.dtype) -> Iterator[tuple[Tensor, ...]]:
     """The batches of all ranks, call by call."""
     rest = samples(dtype)
-    for cut in SHARDS[size]:
+    for cut in SHARDS[size]:  # type: ignore[attr-defined]
         batch, rest = rest[: sum(cut)], rest[sum(cut) :]
         yield batch.split(cut)
 

@@ -18,7 +18,7 @@ from trimtab.distributed.joint_statistics import jointly
 def group(tmp_path: Path) -> Iterator[dist.ProcessGroup]:
     """This process alone."""
     dist.init_process_group("gloo", init_method=f"file://{tmp_path}/store", rank=0, world_size=1)
-    yield dist.group.WORLD
+    yield dist.group.WORLD  # type: ignore[misc]
     dist.destroy_process_group()
 
 
@@ -45,7 +45,7 @@ def test_a_clone_goes_on_by_itself_in_the_same_group(group: dist.ProcessGroup) -
 def test_a_process_outside_of_the_group_is_refused(group: dist.ProcessGroup) -> None:
     outside = dist.GroupMember.NON_GROUP_MEMBER
     with pytest.raises(ValueError, match="this process is not in the process group"):
-        trimtab.adapt(streams.net("bn"), "tent", process_group=outside)
+        trimtab.adapt(streams.net("bn"), "tent", process_group=outside)  # type: ignore[arg-type]
 
 
 def test_a_failure_of_the_only_rank_is_its_own(group: dist.ProcessGroup) -> None:
@@ -57,4 +57,4 @@ def test_a_failure_of_the_only_rank_is_its_own(group: dist.ProcessGroup) -> None
 
 def test_medians_with_gradients_are_refused_over_several_processes() -> None:
     with pytest.raises(ValueError, match="medians are constants for gradients"):
-        jointly(NormPolicy(1.0, median=True), None, [1, 1])
+        jointly(NormPolicy(1.0, median=True), None, [1, 1])  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from report import stores
 from trimtab.bench.result import RunResult
@@ -62,7 +62,7 @@ def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(params=WIDTHS)
 def visit(request: pytest.FixtureRequest, browser: Browser, report: Path) -> Iterator[Visit]:
-    size = {"width": WIDTHS[request.param], "height": 800}
+    size: ViewportSize = {"width": WIDTHS[request.param], "height": 800}
     context = browser.new_context(viewport=size, reduced_motion="reduce")
     visit = Visit(context.new_page())
     visit.page.goto(report.as_uri())

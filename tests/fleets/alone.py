@@ -29,13 +29,17 @@ def batches(images: Tensor, steps: int) -> Iterator[dict[str, Tensor]]:
 
 
 def largest_gap(one: Mapping[str, Tensor], other: Mapping[str, Tensor]) -> float:
-    """The largest difference between tensors of the same names, relative where values exceed 1."""
+    """The largest difference between tensors of the same names, where values exceed 1 as a share of
+    a tensor's largest: sums of gradients are rounded by their largest terms.
+    """
     assert one.keys() == other.keys()
     return max((_gap(one[name].double(), other[name].double()) for name in one), default=0.0)
 
 
 def _gap(one: Tensor, other: Tensor) -> float:
-    return float(((one - other).abs() / other.abs().clamp(min=1)).max()) if one.numel() else 0.0
+    if not one.numel():
+        return 0.0
+    return float((one - other).abs().max() / other.abs().max().clamp(min=1))
 
 
 def gap_of_states(one: Adapter, other: Adapter) -> float:

@@ -150,7 +150,7 @@ def test_many_streams_move_as_each_does_alone(kind: str, momentum: float, decay:
                 for tensor, grad in zip(streams[place]["tensors"], own, strict=True):
                     tensor.grad = grad.clone()
         asked = [
-            [Move(choice, s[p]["tensors"], s[p]["moments"], (3,), 0.5 + p) for p in chosen]
+            [Move(choice, s[p]["tensors"], s[p]["moments"], (3,), 0.5 + p) for p in chosen]  # type: ignore[arg-type]
             for s in (single, many)
         ]
         for place, one, other in zip(
@@ -158,8 +158,8 @@ def test_many_streams_move_as_each_does_alone(kind: str, momentum: float, decay:
         ):
             assert one is not None
             assert other is not None
-            single[place] = {"tensors": one.tensors, "moments": one.moments}
-            many[place] = {"tensors": other.tensors, "moments": other.moments}
+            single[place] = {"tensors": one.tensors, "moments": one.moments}  # type: ignore[dict-item]
+            many[place] = {"tensors": other.tensors, "moments": other.moments}  # type: ignore[dict-item]
             torch.testing.assert_close(other.tensors, one.tensors, rtol=0, atol=1e-12)
             torch.testing.assert_close(
                 {k: dict(v) for k, v in other.moments.items()},

@@ -1,6 +1,7 @@
 """Whatever its neighbours send, a stream's outputs change by no more than rounding."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 import torch
@@ -51,14 +52,14 @@ def test_neighbours_change_no_output_beyond_rounding(
     method: str, norm: str, recorded: dict[str, Tensor], images: Tensor
 ) -> None:
     model = nets.trained(norm, recorded)
-    options = {} if method == "bn_ema" else {"optimizer": "sgd"}
+    options: dict[str, Any] = {} if method == "bn_ema" else {"optimizer": "sgd"}
     quiet = trimtab.fleet(model, method, **options)
     loud = trimtab.fleet(model, method, **options)
     for number in range(STEPS):
         calm = {name: images[8 * number + i :][:4] for i, name in enumerate(("x", "y"))}
         rude = {f"{kind} {number}": wild(kind, images[:4]) for kind in KINDS}
         rude |= {kind: wild(kind, images[:4]) for kind in KINDS}
-        expected, found = quiet.step(calm), loud.step(calm | rude)  # type: ignore[operator]
+        expected, found = quiet.step(calm), loud.step(calm | rude)  # type: ignore[arg-type, operator]
         for name in calm:
             torch.testing.assert_close(found[name], expected[name], rtol=0, atol=1e-5)
         assert isinstance(found["nan"], trimtab.StreamError)

@@ -30,7 +30,7 @@ def test_two_passes_of_the_student_move_its_statistics(
     recorded: dict[str, Tensor], images: Tensor
 ) -> None:
     model = nets.trained("bn", recorded)
-    same = {"weak": lambda x: x, "strong": lambda x: x}
+    same: dict[str, Any] = {"weak": lambda x: x, "strong": lambda x: x}
     adapter = trimtab.adapt(model, "adacontrast", lr=0.0, **same, **SMALL)
     adapter(images[:16])
     activations = model.encoder[0](images[:16]).detach()

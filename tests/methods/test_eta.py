@@ -1,5 +1,7 @@
 """ETA: nothing moves where nothing is selected."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -12,7 +14,7 @@ from reference import nets
 def test_weights_stay_bit_identical_when_nothing_is_selected(
     model: nets.Net, images: Tensor, method: str
 ) -> None:
-    options = {"source_data": [images[:16]]} if method == "eata" else {}
+    options: dict[str, Any] = {"source_data": [images[:16]]} if method == "eata" else {}
     adapter = trimtab.adapt(model, method, max_entropy=1e-9, **options)
     for batch in images.split(16):
         adapter(batch)

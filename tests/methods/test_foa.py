@@ -26,7 +26,7 @@ def test_the_best_of_a_generation_predicts_and_the_search_learns() -> None:
     adapter = trimtab.adapt(backbone, method, seed=5)
     adapter.begin((3, 32, 32))
     with torch.no_grad():
-        mean, deviation = statistics(backbone(SOURCE_IMAGES).features)
+        mean, deviation = statistics(backbone(SOURCE_IMAGES).features)  # type: ignore[arg-type]
     search = evolution.begun(3 * 16, 0.5, torch.device("cpu"))
     for _ in range(2):
         generator = torch.Generator()
@@ -36,7 +36,7 @@ def test_the_best_of_a_generation_predicts_and_the_search_learns() -> None:
         for candidate in tried:
             with torch.no_grad():
                 seen = backbone(IMAGES, {"prompts": candidate.view(3, 16)})
-            own_mean, own_deviation = statistics(seen.features)
+            own_mean, own_deviation = statistics(seen.features)  # type: ignore[arg-type]
             distance = (own_mean - mean).norm() + (own_deviation - deviation).norm()
             costs.append(entropy(seen.logits).mean() + 2 * distance / deviation.norm())
             found.append(seen.logits)

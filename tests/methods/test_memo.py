@@ -1,5 +1,7 @@
 """MEMO's episodes."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -11,7 +13,7 @@ from reference import nets
 def test_an_image_is_predicted_the_same_alone_and_in_a_batch(
     model: nets.Net, images: Tensor
 ) -> None:
-    flip = {"augment": lambda x: torch.cat([x[:2], x[2:].flip(-1)]), "views": 6}
+    flip: dict[str, Any] = {"augment": lambda x: torch.cat([x[:2], x[2:].flip(-1)]), "views": 6}
     together = trimtab.adapt(model, "memo", **flip)(images[:5])
     adapter = trimtab.adapt(model, "memo", **flip)
     singly = torch.cat([adapter(image) for image in images[:5].split(1)])

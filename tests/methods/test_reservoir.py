@@ -34,7 +34,7 @@ def test_it_is_a_stream_for_each_domain_that_starts_where_the_last_one_stands(
     plain = trimtab.build("tent", lr=0.05, optimizer=optimizer)
     method = replace(plain, learner=Reservoir(apart=3.0))
     found = trimtab.adapt(model, method)
-    present, streams = trimtab.adapt(model, plain), {}
+    present, streams = trimtab.adapt(model, plain), {}  # type: ignore[var-annotated]
     for domain, batch in batches(images):
         streams.setdefault(domain, present if not streams else present.clone())
         present = streams[domain]

@@ -36,7 +36,7 @@ def first_update_by_hand(model: nn.Module, images: Tensor, lr: float) -> dict[st
     size = math.sqrt(sum(float(g.square().sum()) for g in uphill)) + 1e-12
     with torch.no_grad():
         for p, g in zip(tensors, uphill, strict=True):
-            p += 0.05 * g / size
+            p += 0.05 * g / size  # type: ignore[misc]
     costs = entropy(model(images))[reliable]
     downhill = torch.autograd.grad(costs[costs < limit].mean(), tensors)
     moved = [value - lr * g for value, g in zip(before, downhill, strict=True)]

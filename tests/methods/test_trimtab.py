@@ -65,7 +65,7 @@ def test_it_says_what_it_believes(model: nets.Net, images: Tensor) -> None:
 def test_whole_batches_of_one_class_do_not_lock_a_batch_norm_network_in() -> None:
     data, backbone = load(), models.load("fashion_resnet20_bn")
     adapter = trimtab.adapt(backbone, "trimtab")
-    right = []
+    right: list[float] = []
     for label in (5, 5, 5, 5, 8, 8, 8, 1, 1, 1):  # whole batches, several of each
         chosen = np.flatnonzero(data.labels == label)[len(right) % 4 * 64 :][:64]
         inputs = torch.from_numpy(data.images[chosen]).permute(0, 3, 1, 2) / 255

@@ -101,7 +101,7 @@ def tied() -> nn.Module:
 
 def nested_wrappers() -> nn.Module:
     model = net()
-    model[0], model[1] = nn.DataParallel(model[0]), torch.compile(model[1])
+    model[0], model[1] = nn.DataParallel(model[0]), torch.compile(model[1])  # type: ignore[assignment]
     return model
 
 
@@ -117,7 +117,10 @@ def distributed(shard: bool = False) -> nn.Module:
     try:
         if shard:
             model = net()
-            importlib.import_module("torch.distributed.fsdp").fully_shard(model)
+            public = "torch.distributed.fsdp"
+            known = hasattr(importlib.import_module(public), "fully_shard")
+            home = public if known else "torch.distributed._composable.fsdp"  # before torch 2.6
+            importlib.import_module(home).fully_shard(model)
             return model
         return nn.parallel.DistributedDataParallel(net())
     finally:
@@ -227,7 +230,7 @@ WORKS = (
         "weight norm (parametrisation)", lambda: nn.Sequential(net(), weight_norm(nn.Linear(5, 5)))
     ),
     Kind("tied weights", tied),
-    Kind("channels-last model", lambda: net().to(memory_format=torch.channels_last)),
+    Kind("channels-last model", lambda: net().to(memory_format=torch.channels_last)),  # type: ignore[call-overload]
     Kind("bfloat16", lambda: net().bfloat16(), "tent", lambda: images().bfloat16()),
     Kind("float64", lambda: net().double(), inputs=lambda: images().double()),
     Kind("torch.compile(model)", lambda: torch.compile(net())),

@@ -18,6 +18,18 @@ class Net(nn.Module):
         self.fc = nn.Linear(3, 2)
 
 
+OLD = not hasattr(torch.serialization, "get_unsafe_globals_in_checkpoint")
+new_enough = pytest.mark.skipif(OLD, reason="needs torch 2.6")
+
+
+def test_an_old_torch_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "get_unsafe_globals_in_checkpoint"
+    monkeypatch.delattr(torch.serialization, name, raising=False)
+    with pytest.raises(ImportError, match=r"needs torch 2\.6 or newer, this is 2\."):
+        tensors_of_pickled_module(tmp_path / "net.pth", [LAYER])
+
+
+@new_enough
 def test_gives_the_tensors_without_the_modules_class(tmp_path: Path) -> None:
     net = Net()
     torch.save(net, tmp_path / "net.pth")
@@ -27,6 +39,7 @@ def test_gives_the_tensors_without_the_modules_class(tmp_path: Path) -> None:
     assert torch.equal(tensors["fc.weight"], net.fc.weight)
 
 
+@new_enough
 def test_refuses_what_is_not_allowed(tmp_path: Path) -> None:
     torch.save(Net(), tmp_path / "net.pth")
     with pytest.raises(pickle.UnpicklingError, match="Net"):

@@ -46,7 +46,7 @@ def test_takes_one_step_of_roid(name: str) -> None:
     backbone = models.load(name, weights="random")
     size = 64 if name in ANY_SIZE else TORCHVISION[name].preprocessing.input_size
     adapter = adapt(backbone, "roid")
-    logits = adapter(torch.rand(2, 3, size, size))
+    logits = adapter(torch.rand(2, 3, size, size))  # type: ignore[arg-type]
     assert logits.shape == (2, 1000)
     assert torch.isfinite(logits).all()
     assert adapter.counters.updates == 1

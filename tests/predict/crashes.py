@@ -63,7 +63,7 @@ def _prepare_to_die(moment: int) -> None:
     if kind == 2:
         journal.Journal.append = appending  # type: ignore[method-assign]
     else:
-        os.fsync = syncing
+        os.fsync = syncing  # type: ignore[assignment]
 
 
 if __name__ == "__main__":

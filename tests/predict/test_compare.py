@@ -12,14 +12,14 @@ import trimtab
 from predict.pictures import write
 from reference import nets
 from trimtab.cli.main import main
-from trimtab.core.look import Look
+from trimtab.core.look import COLUMNS, Look
 from trimtab.predict.compare import Comparison, Estimate, compare
 
 
 def by_hand(model: nets.Net, method: str, images: Tensor) -> tuple[float, float]:
     """Mean gain over batches and its standard error, from two adapters and the guard's rule."""
     source, adapted = trimtab.adapt(model, "source"), trimtab.adapt(model, method)
-    earlier, means = torch.zeros(0, 10), []
+    earlier, means = torch.zeros(0, len(COLUMNS)), []
     for batch in images.split(16):
         view = batch.flip(-1)
         look = Look(

@@ -1,6 +1,7 @@
 """Where domains begin and end along a stream."""
 
 import json
+from typing import Any
 from xml.etree import ElementTree
 
 from report import stores
@@ -13,7 +14,7 @@ from trimtab.report.table import Cell, tables
 FOG_THEN_SNOW = [Span(0, 300, "fog"), Span(300, 600, "snow")]
 
 
-def cell(*starts: list[tuple[int, str]], **fields: object) -> Cell:
+def cell(*starts: list[tuple[int, str]], **fields: Any) -> Cell:
     """A cell with a seed for each list of recorded starts."""
     return Cell(
         tuple(

@@ -86,7 +86,7 @@ def test_a_run_that_failed_stands_beside_nothing() -> None:
 
 
 def test_networks_with_some_classes_are_found_by_their_mask() -> None:
-    fields = {"data": "imagenet_r", "samples": 30_000, "images_per_domain": None}
+    fields: dict[str, Any] = {"data": "imagenet_r", "samples": 30_000, "images_per_domain": None}
     assert published_error(run(model="vit_b_16@imagenet_r", **fields)) == 44.2
     assert published_error(run(model="vit_b_16", **fields)) is None
     assert published_error(run("bn1", model="vit_b_16@imagenet_r", **fields)) is None
@@ -108,7 +108,7 @@ def test_only_errors_are_published() -> None:
 
 
 def test_a_dataset_with_hyperparameters_of_its_own_wants_them() -> None:
-    fields = {"data": "cifar100_c", "model": "resnext29_4x32d", "samples": 150_000}
+    fields: dict[str, Any] = {"data": "cifar100_c", "model": "resnext29_4x32d", "samples": 150_000}
     fields |= {"batch_size": 200}
     assert published_error(run("cotta", **fields)) is None
     assert published_error(run("cotta", options={"min_confidence": 0.72}, **fields)) == 32.8
@@ -116,7 +116,7 @@ def test_a_dataset_with_hyperparameters_of_its_own_wants_them() -> None:
 
 
 def test_architectures_have_a_table_of_their_own() -> None:
-    fields = {"data": "imagenet_sketch", "samples": 50_889}
+    fields: dict[str, Any] = {"data": "imagenet_sketch", "samples": 50_889}
     assert published_error(run(**fields)) == 64.3
     assert published_architecture(run(**fields)) == 64.0
     assert published_error(run("bn1", model="maxvit_t", **fields)) == 67.0

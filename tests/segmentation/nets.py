@@ -13,9 +13,9 @@ class SmallNet(nn.Module):
     def __init__(self, norm: str = "bn") -> None:
         super().__init__()
         self.first = nn.Conv2d(3, 8, 3, padding=1)
-        self.first_norm = NORMS[norm](8)
+        self.first_norm = NORMS[norm](8)  # type: ignore[operator]
         self.second = nn.Conv2d(8, 8, 3, stride=2, padding=1)
-        self.second_norm = NORMS[norm](8)
+        self.second_norm = NORMS[norm](8)  # type: ignore[operator]
         self.classify = nn.Conv2d(8, CLASSES, 1)
 
     def forward(self, inputs: Tensor) -> Tensor:

@@ -115,8 +115,8 @@ def test_a_look_remembers_an_image_as_the_mean_over_its_pixels() -> None:
     random = torch.Generator().manual_seed(0)
     parts = [torch.randn(4, 3, 5, 7, generator=random) for _ in range(4)]
     earlier = torch.zeros(0, len(COLUMNS))
-    found = Look(*parts).rows(earlier, first=3)
-    each = Look(*(rows_of(part) for part in parts)).rows(earlier)
+    found = Look(*parts).rows(earlier, first=3)  # type: ignore[arg-type]
+    each = Look(*(rows_of(part) for part in parts)).rows(earlier)  # type: ignore[arg-type]
     slow = torch.stack([each[35 * number : 35 * (number + 1)].mean(0) for number in range(4)])
     own = [COLUMNS.index("class"), COLUMNS.index("source_class")]
     means = [place for place in range(len(COLUMNS)) if place not in own]

@@ -26,7 +26,7 @@ def read(value: Any) -> InferRequest:
 
 def binary(dtype: str = "FP32", values: np.ndarray = IMAGES, **changes: Any) -> tuple[bytes, str]:
     raw = values.tobytes()
-    tensor = {"shape": list(values.shape), "datatype": dtype}
+    tensor: dict[str, Any] = {"shape": list(values.shape), "datatype": dtype}
     tensor |= {"parameters": {"binary_data_size": len(raw)}}
     head = json.dumps({"inputs": [tensor]} | changes).encode()
     return head + raw, str(len(head))
@@ -132,7 +132,9 @@ def test_missing_and_surplus_bytes_are_refused() -> None:
 
 def test_ten_thousand_damaged_bodies_raise_nothing_else() -> None:
     draw = random.Random(0)
-    sources = [(json.dumps(message(parameters={"sequence_id": "c", "number": 1})).encode(), None)]
+    sources: list[tuple[bytes, str | None]] = [
+        (json.dumps(message(parameters={"sequence_id": "c", "number": 1})).encode(), None)
+    ]
     sources.append(binary(parameters={"sequence_id": "c"}, outputs=[{"name": "logits"}]))
     accepted = 0
     for _ in range(10_000):

@@ -50,7 +50,7 @@ def request(verb: str, path: str, body: bytes = b"", **headers: str) -> Request:
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": body, "more_body": False}
 
-    scope = {"type": "http", "method": verb, "path": path, "headers": pairs}
+    scope: dict[str, Any] = {"type": "http", "method": verb, "path": path, "headers": pairs}
     scope |= {"query_string": query.encode(), "server": ("127.0.0.1", 80), "scheme": "http"}
     return Request(scope, receive)
 

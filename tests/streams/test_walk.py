@@ -131,7 +131,7 @@ def test_measuring_counts_what_is_right() -> None:
     found = calibration.measure({"it": brightest}, domains, [pair], images=20)["it"]
     assert (found.classes, found.images, found.pairs) == (10, 20, (pair,))
     labels: LabelledImages = domains.clean
-    chosen = calibration.order(labels.labels, None, 0, "calibration")[:20]
+    chosen = calibration.order(labels.labels, None, 0, "calibration")[:20]  # type: ignore[attr-defined]
     for first, second in ((0, 0), (3, 0), (0, 5), (4, 2)):
         hits = 0
         for number in chosen:

@@ -3,6 +3,8 @@
 Amounts are a number for all images, or a tensor of shape (batch, 1, 1, 1).
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -97,7 +99,7 @@ def solarize(images: Tensor, level: Tensor) -> Tensor:
     return torch.where(images < threshold, images, 1 - images)
 
 
-COLOR_CHANGES = {
+COLOR_CHANGES: dict[str, Callable[..., Tensor]] = {
     "brightness": brightness,
     "contrast": contrast,
     "saturation": saturation,

@@ -36,7 +36,7 @@ class ExampleFiles:
     """The examples of a store."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.records = Records(folder, "examples", "example images")
+        self.records: Records = Records(folder, "examples", "example images")
 
     def has(self, shown: Shown) -> bool:
         """Whether there are examples of these images."""

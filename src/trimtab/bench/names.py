@@ -26,6 +26,7 @@ TITLES = {
     "lame": "LAME",
     "memo": "MEMO",
     "neo": "NEO",
+    "pea": "PEA",
     "rdumb": "RDumb",
     "reservoir": "ReservoirTTA",
     "rmemsafe": "RMemSafe",

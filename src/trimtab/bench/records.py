@@ -25,8 +25,8 @@ class Records:
     """
 
     def __init__(self, folder: str | os.PathLike[str], part: str, what: str) -> None:
-        self.folder = Path(folder)
-        self.part = self.folder / part
+        self.folder: Path = Path(folder)
+        self.part: Path = self.folder / part
         self.what = what
 
     def read(self, record_id: str, parse: Callable[[str], Record]) -> Record | None:

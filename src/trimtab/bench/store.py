@@ -17,8 +17,8 @@ class RunStore:
     """A folder of results, which any number of processes may share: ``runs/ID.json`` in it."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder)
-        self.records = Records(folder, "runs", "a result")
+        self.folder: Path = Path(folder)
+        self.records: Records = Records(folder, "runs", "a result")
 
     def has(self, spec: RunSpec) -> bool:
         """Whether the run is done; a failed one is not."""

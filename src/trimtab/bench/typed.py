@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+WORDS: dict[type, str] = {
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    bool: "true or false",
+}
 
 
 def check_fields(kind: type, values: Mapping[str, Any]) -> None:

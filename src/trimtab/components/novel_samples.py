@@ -1,8 +1,10 @@
 """Sample selection: certain and non-redundant samples (EATA, arXiv:2204.02610)."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -37,7 +39,9 @@ class NovelSamples(Weighting):
     momentum: float = 0.9
 
     dense = True
-    later_memory = MappingProxyType({"mean_probs": ("classes",)})
+    later_memory: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+        {"mean_probs": ("classes",)}
+    )
 
     def __post_init__(self) -> None:
         check_positive(self, "max_entropy", "max_similarity")

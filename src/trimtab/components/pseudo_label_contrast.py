@@ -1,6 +1,7 @@
 """Pseudo-labels refined by neighbours, and a MoCo queue (AdaContrast, arXiv:2204.10377)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -45,7 +46,7 @@ class PseudoLabelContrast(Objective, ParameterRule):
     refine_from: int = 1024
     strong: Augment | None = None
 
-    varying_memory = frozenset({"waiting_keys"})
+    varying_memory: ClassVar[frozenset[str]] = frozenset({"waiting_keys"})
 
     not_dense = "keeps features and a label of each sample, and an image has a label for each pixel"
 

@@ -1,7 +1,9 @@
 """Model recovery: reset when the loss is too good to be true (SAR, arXiv:2302.12400)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -26,7 +28,7 @@ class Recovery(ParameterRule):
     min_loss: float = 0.2
     momentum: float = 0.9
 
-    later_memory = MappingProxyType({"mean_loss": ()})
+    later_memory: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({"mean_loss": ()})
 
     dense = True
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import ParameterRule, Penalty, Start, Step, Weighting
 from trimtab.core.ranges import check_not_negative, check_positive, check_shares
-from trimtab.functional import entropy
+from trimtab.functional import entropy, full_copy
 
 FISHER, MEAN, SEEN_FISHER, SEEN_MEAN = "fisher/", "mean/", "seen_fisher/", "seen_mean/"
 """Prefixes of what is known of each parameter: over resets, and since the last one."""
@@ -64,7 +64,7 @@ class SelectiveReset(Weighting, Penalty, ParameterRule):
         first = torch.tensor(math.log(self.first_share * start.num_classes), device=start.device)
         zero = torch.zeros_like(first)
         known = {
-            prefix + name: torch.zeros_like(value, dtype=torch.float32)
+            prefix + name: torch.zeros_like(full_copy(value))
             for prefix in (FISHER, MEAN, SEEN_FISHER, SEEN_MEAN)
             for name, value in start.source.items()
         }

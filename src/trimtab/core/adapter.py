@@ -74,19 +74,19 @@ class Adapter(Observed, Face):
         memory_limit.check(micro_batch)
         super().__init__()
         self.backbone = backbone
-        self.method = method = method.suited_to(backbone.task)
+        method = method.suited_to(backbone.task)
+        self.method: Method = method
         self.micro_batch = micro_batch
-        self.passes = passes or Alone(backbone)
-        self.party = party or Party()
-        self.learns = method.learns
+        self.passes: Passes = passes or Alone(backbone)
+        self.party: Party = party or Party()
+        self.learns: bool = method.learns
         self.source: Tensors = method.source_params(backbone) if self.learns else {}
-        self.guard = chosen(method.guarded if guard is None else guard)
-        self._attempt = partial(
-            Attempt, backbone, method, self.passes, self.source, micro_batch
-        )  # knows nothing of the adapter, so that this one's memory is freed with it
+        self.guard: Guard | None = chosen(method.guarded if guard is None else guard)
+        # Knows nothing of the adapter, so that this one's memory is freed with it.
+        self._attempt = partial(Attempt, backbone, method, self.passes, self.source, micro_batch)
         self._beginnings = self._new_beginnings()
         with torch.inference_mode(False):
-            self.state = self._beginnings.at_the_source(
+            self.state: StreamState = self._beginnings.at_the_source(
                 seed, Window(window), Pace(adapt_every, budget)
             )
 

@@ -20,6 +20,7 @@ from trimtab.core import layout, pace
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.blank import blank_like
 from trimtab.core.finite import NotFiniteError, all_finite, is_finite, without_nonsense
+from trimtab.core.flat import row_of
 from trimtab.core.lesson import Lesson
 from trimtab.core.memory_limit import MemoryLimit
 from trimtab.core.norm import SOURCE, NormPolicy
@@ -54,6 +55,7 @@ class Attempt:
         learning: Whether this batch is there to learn from.
         follows_stream: Whether the batch is too small for statistics of its own.
         update_share: Factor on the learning rate, by how many samples there are to learn from.
+        moves: How many times an update goes along its gradient: for batches it stands for.
         row_gradient: Gradients of all parameters one after the other, where they were added up so.
     """
 
@@ -67,6 +69,7 @@ class Attempt:
     learning: bool = False
     follows_stream: bool = False
     update_share: float = 1.0
+    moves: int = 1
     loss_scale: float = 1.0
     row_gradient: Tensor | None = None
     micro_batch: int | None = field(init=False)
@@ -197,7 +200,8 @@ class Attempt:
         # Trained parameters of half-precision models are kept in float32: small steps would be
         # lost in their rounding.
         dtype = self.backbone.dtype
-        if all(p.dtype == dtype for p in params.values()):
+        row = row_of(params)
+        if row is not None and row.dtype == dtype:
             cast = params.copy()
         else:
             cast = {name: p if p.dtype == dtype else p.to(dtype) for name, p in params.items()}

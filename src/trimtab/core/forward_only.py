@@ -37,9 +37,10 @@ class ForwardOnly(nn.Module):
         self, function: Callable[[Tensor], Any], head: nn.Linear | None, identity: bytes
     ) -> None:
         super().__init__()
-        self.function = [function]  # in a list it is no submodule, whatever it is
+        # In a list it is no submodule, whatever it is.
+        self.function: list[Callable[[Tensor], Any]] = [function]
         self.head = head
-        self.features = nn.Identity()
+        self.features: nn.Identity = nn.Identity()
         digest = bytearray(hashlib.sha256(identity).digest())
         self.register_buffer("identity", torch.frombuffer(digest, dtype=torch.uint8))
 
@@ -99,7 +100,7 @@ class ForwardBackbone(Backbone):
         model = ForwardOnly(function, layer, identity).to(device)
         classifier = "features" if head is None else "head"
         super().__init__(model, num_classes, classifier, normalization=normalization, output=output)
-        self.untrainable = what or f"{type(function).__name__} makes forward passes only"
+        self.untrainable: str = what or f"{type(function).__name__} makes forward passes only"
 
 
 def _layer(head: Head) -> nn.Linear:

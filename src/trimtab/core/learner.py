@@ -182,6 +182,7 @@ class Learner:
             self.learn_nothing(attempt)
             return
         step = gradients.with_targets(attempt, step)
+        attempt.moves = attempt.state.pace.moves(step.logits.detach())
         with torch.enable_grad():
             finite = self.add_up_gradients(attempt, step, weights, micro_batch)
         update(attempt, finite)

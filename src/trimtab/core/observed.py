@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 import torch
@@ -22,13 +23,14 @@ Listener = Callable[[Health], None]
 class Observed(StateView):
     """A stream's health and history, beside the parts of its state."""
 
+    state: StreamState
     backbone: Backbone
     method: Method
     source: Tensors
     learns: bool
 
     def __init__(self, snapshots: tuple[Snapshot, ...] = ()) -> None:
-        self.lock = threading.RLock()
+        self.lock: AbstractContextManager[bool] = threading.RLock()
         self._history = History(snapshots)
         self._listeners: list[Listener] = []
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from trimtab.core.counters import Counters
 from trimtab.core.ranges import check_value, check_whole
-from trimtab.core.stride import Stride
+from trimtab.core.stride import Stride, variety_of
 
 Budget = float | Literal["auto"] | None
 
@@ -67,10 +67,9 @@ class Pace:
         saved = self.budget * self.samples - self.passes
         return saved > 0 and saved >= self.price * samples
 
-    @property
-    def moves(self) -> int:
-        """How many moves an update makes along its gradient."""
-        return 1 if self.stride is None else self.stride.moves
+    def moves(self, logits: Tensor) -> int:
+        """How many moves an update makes along its gradient, by what its samples are taken for."""
+        return 1 if self.stride is None else self.stride.moves(variety_of(logits))
 
     def see(self, inputs: Tensor) -> None:
         """Look at samples that are about to be predicted."""

@@ -33,7 +33,9 @@ class Prompted(nn.Module):
                 "which prompts could stand; adapt it without them"
             )
         self.model = model
-        self.prompts = nn.Parameter(torch.zeros(prompts, norms[0].normalized_shape[-1]))
+        self.prompts: nn.Parameter = nn.Parameter(
+            torch.zeros(prompts, norms[0].normalized_shape[-1])
+        )
         blocks[0].register_forward_pre_hook(self._put_in)
         blocks[-1].register_forward_hook(self._take_out)
 

@@ -1,8 +1,9 @@
 """Adaptive update frequency: learn at once where inputs are new, rarely where little changes.
 
 As with the adaptive step size of a numerical integrator, the next step is as long as predictions
-allow: an update stands for all batches since the last one (its gradient is moved along that many
-times), and the stride to the next one grows while updates hardly change predictions.
+allow: an update stands for the batches since the last one (its gradient is moved along that many
+times, fewer where its batch shows few classes), and the stride to the next one grows while updates
+hardly change predictions.
 """
 
 from collections.abc import Mapping
@@ -11,12 +12,15 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
+from trimtab.core.look import class_shares, effective_classes
 from trimtab.core.novelty import Novelty
 
-LONGEST = 8
+LONGEST = 6
 """Most batches from one update to the next, and most moves along one gradient."""
 TOLERATED = 0.05
 """Share of the predicted probability that an update may move, in the mean over samples."""
+ALL_SHOWN = 0.8
+"""Variety of a batch whose samples are independent: by chance, it lacks some class."""
 SHORTER, LONGER = 0.5, 4.0
 """Least and most factor from one stride to the next."""
 
@@ -40,10 +44,14 @@ class Stride:
         """Whether it is time for an update."""
         return self.waited >= self.batches
 
-    @property
-    def moves(self) -> int:
-        """How many batches an update stands for that is made now."""
-        return max(1, min(self.waited, LONGEST))
+    def moves(self, variety: float) -> int:
+        """How many batches an update stands for that is made now.
+
+        Args:
+            variety: Share of the classes that its own batch shows. One of a single class does not
+                stand for others.
+        """
+        return max(1, round(min(self.waited, LONGEST) * min(1.0, variety / ALL_SHOWN)))
 
     def after_batch(self) -> "Stride":
         """Once another batch is there to learn from."""
@@ -72,6 +80,12 @@ class Stride:
         """What ``state`` has written."""
         counts = int(state["stride_batches"]), int(state["stride_waited"])
         return cls(*counts, Novelty.of(state))
+
+
+def variety_of(logits: Tensor) -> float:
+    """Share of the classes that predictions show, of those that so many could show, in (0, 1]."""
+    said, classes = logits.argmax(1).flatten().cpu(), logits.shape[1]
+    return effective_classes(class_shares(said, classes)) / min(classes, len(said))
 
 
 @torch.no_grad()

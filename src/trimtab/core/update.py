@@ -26,11 +26,11 @@ def update(attempt: Attempt, finite: bool = True, *, rate: float = 1.0) -> None:
     if not finite:
         state.counters.skipped_updates += 1
     elif attempt.row_gradient is not None or any(t.grad is not None for t in state.trained()):
-        for left in reversed(range(state.pace.moves)):
+        for left in reversed(range(attempt.moves)):
             grads = [tensor.grad for tensor in state.trained()] if left else []
             if not _move(attempt, rate * attempt.update_share):
                 break
-            state.counters.updates += left + 1 == state.pace.moves
+            state.counters.updates += left + 1 == attempt.moves
             for tensor, grad in zip(state.trained(), grads, strict=True) if left else ():
                 tensor.grad = grad
     attempt.row_gradient = None

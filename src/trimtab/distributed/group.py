@@ -42,10 +42,10 @@ class Group(Party):
     takes_empty_batches = True
 
     def __init__(self, process_group: dist.ProcessGroup, device: torch.device) -> None:
-        self.rank = dist.get_rank(process_group)
+        self.rank: int = dist.get_rank(process_group)
         if self.rank < 0:
             raise ValueError("this process is not in the process group; call adapt on its ranks")
-        self.size = dist.get_world_size(process_group)
+        self.size: int = dist.get_world_size(process_group)
         self.device = device
         self._group = process_group
         self._lock = threading.RLock()

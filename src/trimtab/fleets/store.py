@@ -26,9 +26,9 @@ class Store:
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder)
+        self.folder: Path = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.names = set(self._listed())
+        self.names: set[str] = set(self._listed())
 
     def _listed(self) -> Iterable[str]:
         with os.scandir(self.folder) as entries:

@@ -57,6 +57,7 @@ from trimtab.methods.foa import foa
 from trimtab.methods.lame import lame
 from trimtab.methods.memo import memo
 from trimtab.methods.neo import neo
+from trimtab.methods.pea import pea
 from trimtab.methods.rdumb import rdumb
 from trimtab.methods.reservoir import reservoir
 from trimtab.methods.rmemsafe import rmemsafe
@@ -92,6 +93,7 @@ METHODS: Registry[Callable[..., Method]] = Registry(
         "lame": lame,
         "memo": memo,
         "neo": neo,
+        "pea": pea,
         "rdumb": rdumb,
         "reservoir": reservoir,
         "rmemsafe": rmemsafe,

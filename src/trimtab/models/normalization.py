@@ -29,7 +29,7 @@ class Normalized(nn.Module):
 
     def __init__(self, model: nn.Module, mean: Sequence[float], std: Sequence[float]) -> None:
         super().__init__()
-        self.normalize = Normalize(mean, std)
+        self.normalize: Normalize = Normalize(mean, std)
         self.model = model
 
     def forward(self, inputs: Tensor) -> Tensor:

@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.serialization import safe_globals
 
 
 class _StandIn(nn.Module):
@@ -18,10 +17,15 @@ def tensors_of_pickled_module(path: str | Path, allow: Sequence[str]) -> dict[st
 
     ``allow`` lists the globals that the file may name, in full. Classes of ``torch.nn`` are
     used as they are; in place of each other name stands an empty module that only holds
-    tensors. A file that names anything else is refused.
+    tensors. A file that names anything else is refused. Needs torch 2.6 or newer.
     """
     allowed: list[Any] = [_class_for(name) for name in allow]
-    with safe_globals(allowed):
+    if not hasattr(torch.serialization, "get_unsafe_globals_in_checkpoint"):
+        raise ImportError(
+            f"taking tensors out of a pickled module needs torch 2.6 or newer, this is "
+            f"{torch.__version__}; with it, docs/models.md shows how"
+        )
+    with torch.serialization.safe_globals(allowed):
         module = torch.load(path, map_location="cpu", weights_only=True)
     if not isinstance(module, nn.Module):
         raise ValueError(f"{path} holds a {type(module).__name__}, not a pickled module")

@@ -17,7 +17,7 @@ class CsvFile:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path: Path = Path(path)
 
     def __call__(self, health: Health) -> None:
         is_new = not self.path.exists() or not self.path.stat().st_size

@@ -52,7 +52,8 @@ class Journal:
     """Appends rows to a CSV file and keeps the state of their stream beside it."""
 
     def __init__(self, out: Path, state: Path) -> None:
-        self.out, self.state = out, state
+        self.out = out
+        self.state = state
         self.seen: Counter[str] = Counter()
         self._waiting: list[Row] = []
         self._file: BinaryIO | None = None

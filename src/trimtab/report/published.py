@@ -16,7 +16,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-ENSEMBLING_ALONE = {"consistency": False, "prior": None}
+ENSEMBLING_ALONE: dict[str, bool | None] = {"consistency": False, "prior": None}
 """What the paper switches off to look at the momentum of weight ensembling."""
 
 

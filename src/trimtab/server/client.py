@@ -61,7 +61,7 @@ class Client:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._http = httpx.Client(base_url=url, headers=headers, timeout=timeout)
         self._patience = patience
-        self.model = model or self.live()["model"]
+        self.model: str = model or self.live()["model"]
 
     def __enter__(self) -> "Client":
         return self

@@ -23,8 +23,8 @@ def test_trains_measures_and_writes_weights_that_load(
     save_file(data, tmp_path / "data")
     save_file({"logits": torch.zeros(2, 40, 10)}, tmp_path / "teacher")
     name = "fashion_resnet20_gn"
-    recipe = replace(command.RECIPES[name], epochs=2, small_epochs=1, batch_size=8, held_out=8)
-    monkeypatch.setitem(command.RECIPES, name, recipe)
+    recipe = replace(command.RECIPES[name], epochs=2, small_epochs=1, batch_size=8, held_out=8)  # type: ignore[attr-defined]
+    monkeypatch.setitem(command.RECIPES, name, recipe)  # type: ignore[attr-defined]
     words = f"train {name} --data data --teacher teacher --checkpoints c --out out"
     monkeypatch.setattr("sys.argv", words.split())
     monkeypatch.chdir(tmp_path)

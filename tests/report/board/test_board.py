@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -94,7 +95,8 @@ def test_a_method_that_lacks_a_stream_is_refused() -> None:
 
 def test_other_seeds_and_protocols_are_refused() -> None:
     for field, value in {"seed": 9, "severity": 3, "batch_size": 1, "window": 8}.items():
-        other = changed(BOB, lambda run: replace(run, spec=replace(run.spec, **{field: value})))  # noqa: B023
+        change: dict[str, Any] = {field: value}
+        other = changed(BOB, lambda run: replace(run, spec=replace(run.spec, **change)))  # noqa: B023
         assert refusal(other).startswith("none of its runs is of a stream of the board")
 
 

@@ -53,7 +53,7 @@ def test_claims_follow_memory_errors_and_passes() -> None:
 
     found = made_up.findings(EXPERIMENT, small(Setup()), error, cost, peaks)
     verdicts = {claim.text: claim.holds for claim in EXPERIMENT.analyse(found).claims}
-    of = {text.partition(" (")[0]: [] for text in verdicts}
+    of: dict[str, list[bool | None]] = {text.partition(" (")[0]: [] for text in verdicts}
     for text, holds in verdicts.items():
         of[text.partition(" (")[0]].append(holds)
     assert of == {
