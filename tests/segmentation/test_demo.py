@@ -1,6 +1,7 @@
 """The demo of segmentation: its suite, its network, and what it shows."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,17 @@ from rich.console import Console
 import trimtab
 from trimtab import models
 from trimtab.bench import run_suite, suite
+from trimtab.bench.plan import planned
 from trimtab.cli.demo import SUITES, show
 
 ASKED_FOR = {"source", "bn1", "tent", "roid", "spa"}
+
+
+def test_every_run_of_the_suite_can_be_planned() -> None:
+    runs = suite.load(SUITES["segmentation"]).runs
+    assert len(planned(runs, "segmentation")) == len(runs) == 16
+    with pytest.raises(ValueError, match="guard must be True, False"):
+        planned([replace(runs[0], options={"guard": "yes"})], "segmentation")
 
 
 def test_the_suite_has_what_was_asked_for_guarded_and_not() -> None:
