@@ -36,18 +36,11 @@ def updates_after_each(adapter: trimtab.Adapter, batches: list[Tensor]) -> list[
 def test_first_batches_of_each_look_are_learned_from_and_later_ones_rarely(
     model: nets.Net, batches: list[Tensor]
 ) -> None:
-    learned = updates_after_each(trimtab.adapt(model, "roid", budget="auto"), batches)
+    adapter = trimtab.adapt(model, "roid", budget="auto")
+    learned = updates_after_each(adapter, batches)
     assert [learned[start] for start in (0, 10, 20)] == [1, 1, 1]
     assert sum(learned) <= 15
-
-
-def test_it_costs_less_than_learning_always(model: nets.Net, batches: list[Tensor]) -> None:
-    cost = {}
-    for budget in (None, "auto"):
-        adapter = trimtab.adapt(model, "roid", budget=budget)
-        updates_after_each(adapter, batches)
-        cost[budget] = passes(adapter.counters) / adapter.counters.samples
-    assert cost["auto"] < 0.75 * cost[None]
+    assert passes(adapter.counters) < 2.6 * adapter.counters.samples  # 3.5 and more, always
 
 
 def test_passes_that_try_what_an_update_has_changed_are_counted(
@@ -82,11 +75,11 @@ def test_an_update_stands_for_the_batches_since_the_last_one(
 
 
 def test_a_batch_of_one_class_stands_for_itself_alone() -> None:
-    waited = Stride(8, 8)
+    waited = Stride(LONGEST, LONGEST)
     several, one = torch.eye(10).repeat(6, 1), torch.eye(10)[:1].repeat(60, 1)
-    assert waited.moves(variety_of(several)) == 8
+    assert waited.moves(variety_of(several)) == LONGEST
     assert waited.moves(variety_of(one)) == 1
-    assert Stride(8, 0).moves(1.0) == 1
+    assert Stride(LONGEST, 0).moves(1.0) == 1
 
 
 def test_a_saved_stream_goes_on_exactly(

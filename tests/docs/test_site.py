@@ -103,6 +103,13 @@ def test_the_picture_shows_the_numbers_that_are_kept() -> None:
     assert "@font-face" not in kept
 
 
+def test_the_picture_of_the_report_is_not_stale() -> None:
+    made = loaded(DOCS / "make_report_picture.py").picture()
+    kept = (DOCS / "report.svg").read_text(encoding="utf-8")
+    assert kept == made, "run: python docs/make_report_picture.py"
+    assert "http" not in kept.replace("http://www.w3.org/2000/svg", "")
+
+
 def words_of(svg: str) -> str:
     """What an SVG writes, without where."""
     return " ".join(re.findall(r">([^<>]+)</text>", svg)) + " "

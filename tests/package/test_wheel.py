@@ -70,6 +70,18 @@ def test_the_citation_is_of_this_version() -> None:
     assert f"\n## {trimtab.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
+def test_the_line_under_the_readmes_title_is_true(metadata: Message, names: set[str]) -> None:
+    [line] = re.findall(r"^Python .*$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    oldest = str(metadata["Requires-Python"]).removeprefix(">=")
+    [torch] = [need for need in metadata.get_all("Requires-Dist", []) if need.startswith("torch>=")]
+    assert "trimtab/py.typed" in names
+    licence, version = metadata["License-Expression"], metadata["Version"]
+    assert line == (
+        f"Python {oldest}+ · torch {torch.removeprefix('torch>=')}+ · typed · {licence} · "
+        f"version {version}"
+    )
+
+
 def test_the_source_distribution_can_be_built_from(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)

@@ -25,6 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="segmentation: scenes of many pieces, a class for each pixel",
     )
     add_execution_arguments(parser)
+    parser.add_argument(
+        "--images", type=int, metavar="N", help="images per domain, for a shorter look"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -32,7 +35,9 @@ def run(args: argparse.Namespace) -> int:
     from trimtab.cli.console import console
 
     terminal = console()
-    results = run_suite(SUITES[args.task], **execution_options(args, terminal))
+    changes = {} if args.images is None else {"images_per_domain": args.images}
+    options = execution_options(args, terminal)
+    results = run_suite(SUITES[args.task], changes=changes, **options)
     show(Path(args.store), terminal)
     return status(results, args, terminal)
 
