@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 import trimtab
+from trimtab import models, streams
 from trimtab.augment.stretch import stretched
 from trimtab.core import betting
 from trimtab.core.files import write_whole
@@ -57,10 +58,10 @@ def record(network: str, method: str, images: int) -> tuple[Domains, dict[str, f
 
 def _stream(network: str, images: int) -> tuple[Any, Any]:
     data = "fashion_mnist" if network.startswith("fashion") else "cifar10"
-    stream = trimtab.streams.scenario("continual").stream(
-        trimtab.streams.load(data), seed=0, batch_size=64, images_per_domain=images
+    stream = streams.scenario("continual").stream(
+        streams.load(data), seed=0, batch_size=64, images_per_domain=images
     )
-    return trimtab.models.load(network), stream
+    return models.load(network), stream
 
 
 @torch.no_grad()

@@ -1,6 +1,7 @@
 """Draws docs/fleets.svg from benchmarks/results/fleet.json."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -46,18 +47,72 @@ def legend() -> list[str]:
     return drawn
 
 
+def panel(
+    title: str, lines: dict[str, list[tuple[float, float]]], colors: dict[str, str], x: int, y: int
+) -> list[str]:
+    """Values against the number of streams, both on logarithmic axes, in a box of 280 x 150."""
+    points = [point for line in lines.values() for point in line]
+    (left, right), (low, high) = ((min(axis), max(axis)) for axis in zip(*points, strict=True))
+
+    def place(streams: float, value: float) -> tuple[float, float]:
+        across = math.log(streams / left) / max(math.log(right / left), 1e-9)
+        up = math.log(value / low) / max(math.log(high / low), 1e-9)
+        return x + 280 * across, y + 150 - 150 * up
+
+    drawn = [text(x, y - 10, title)]
+    drawn.append(f'<rect x="{x}" y="{y}" width="280" height="150" fill="none" stroke="#ccc"/>')
+    for name, line in lines.items():
+        path = " ".join(f"{px:.1f},{py:.1f}" for px, py in (place(*point) for point in line))
+        drawn.append(
+            f'<polyline points="{path}" fill="none" stroke="{colors[name]}" stroke-width="2"/>'
+        )
+    drawn += [text(x, y + 164, f"{left:g} streams"), text(x + 280, y + 164, f"{right:g}", "end")]
+    drawn += [
+        text(x - 4, y + 150, f"{low:,.0f}", "end"),
+        text(x - 4, y + 10, f"{high:,.0f}", "end"),
+    ]
+    return drawn
+
+
+def throughput(growth: dict[str, dict[str, Any]], x: int, y: int) -> list[str]:
+    """Samples per second of processor time: fleet, one by one, and the limit, one batch."""
+    lines = {
+        name: [
+            (int(count), 1000 * int(count) / case[f"{name}_ms"]) for count, case in growth.items()
+        ]
+        for name in COLORS
+    }
+    return panel("samples per second, TENT, GN ResNet-20, single samples", lines, COLORS, x, y)
+
+
+def memory(found: dict[str, dict[str, Any]], x: int, y: int) -> list[str]:
+    """Megabytes beyond the backbone: states of streams, and a copy of the model for each."""
+    cases = list(found.values())
+    lines = {
+        "fleet": [(case["streams"], case["tensor_megabytes"]) for case in cases],
+        "alone": [
+            (case["streams"], case["streams"] * case["backbone_megabytes"]) for case in cases
+        ],
+    }
+    return panel("megabytes of ROID's streams on a ResNet-50; copies", lines, COLORS, x, y)
+
+
 def main() -> None:
     found = json.loads((HERE / "results" / "fleet.json").read_text())
     cases = dict(found.get("speed", {}))
-    growth = {f"GN ResNet-20, {n} streams, tent": c for n, c in found.get("growth", {}).items()}
-    cases |= growth
-    height = 40 + len(cases) * (3 * ROW + 12)
-    body = "\n".join([*legend(), *bars(cases, 34)])
+    below = 60 + len(cases) * (3 * ROW + 12)
+    body = [*legend(), *bars(cases, 34)]
+    if "growth" in found:
+        body += throughput(found["growth"], 60, below)
+    if len(found.get("memory", {})) > 1:
+        body += memory(found["memory"], 440, below)
+    height = below + 180
+    lines = "\n".join(body)
     (HERE.parent / "docs" / "fleets.svg").write_text(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 780 {height}" '
         f'font-family="sans-serif" font-size="11">\n'
         f"<title>Processor time of a step: one stream, a fleet, one by one</title>\n"
-        f'<rect width="780" height="{height}" fill="white"/>\n{body}\n</svg>\n'
+        f'<rect width="780" height="{height}" fill="white"/>\n{lines}\n</svg>\n'
     )
 
 

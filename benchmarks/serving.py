@@ -4,7 +4,8 @@
 
 One process is the server, this one the client and the bare fleet. Times are of the clock, which
 means something on an idle machine only, and of the processor: what the process that computes has
-used per sample, which hardly depends on what else the machine does.
+used per sample, which hardly depends on what else the machine does. With a window, streams begin at
+different places of it, as if they had come at different times.
 """
 
 import argparse
@@ -101,6 +102,16 @@ class Load:
             (time.monotonic() - began) / samples, (processor_seconds(pid) - before) / samples
         )
 
+    async def spread(self, window: int) -> None:
+        """Other numbers of requests of each stream, so that windows fill one after the other."""
+        await asyncio.gather(
+            *(
+                self._follow(request, place % window)
+                for place, request in enumerate(self.requests)
+                if place % window
+            )
+        )
+
     async def send(self, each: int) -> None:
         """``each`` requests of every stream."""
         await asyncio.gather(
@@ -135,6 +146,8 @@ class Bare:
         self.samples = torch.rand(args.streams, 3, 32, 32)
         self.at_once = args.at_once
         self.step()
+        for number in range(1, args.window):  # windows fill one after the other
+            self.step(skipped=number)
 
     def steps(self, times: int) -> Cost:
         """What ``times`` requests of every stream cost."""
@@ -146,9 +159,9 @@ class Bare:
             (time.monotonic() - began[0]) / samples, (time.process_time() - began[1]) / samples
         )
 
-    def step(self) -> None:
-        """One request of every stream."""
-        for first in range(0, len(self.names), self.at_once):
+    def step(self, skipped: int = 0) -> None:
+        """One request of every stream but the first ones."""
+        for first in range(skipped, len(self.names), self.at_once):
             chosen = range(first, min(first + self.at_once, len(self.names)))
             batches = {self.names[place]: self.samples[place : place + 1] for place in chosen}
             self.fleet.step(batches)
@@ -208,6 +221,8 @@ def main() -> None:
         try:
             for opened in (load, crowd):
                 asyncio.run(opened.send(args.depth))
+            if args.window:
+                asyncio.run(load.spread(args.window))
             load.latencies.clear()
             for _ in range(args.rounds):
                 served.append(load.cost(args.per_round, process.pid))
@@ -217,7 +232,7 @@ def main() -> None:
             rounds = round_size(port)
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(60)
+            process.wait(120)
     latencies = load.latencies
     middle, late = percentile(latencies, 50), percentile(latencies, 99)
     print(

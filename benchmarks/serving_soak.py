@@ -34,6 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=1200)
     parser.add_argument("--streams", type=int, default=32)
+    parser.add_argument("--pause-seconds", type=float, default=0.0, help="of a stream")
     args = parser.parse_args()
     served = argparse.Namespace(
         model="fashion_resnet20_gn", method="trimtab", window=64, max_batch=64, store=True
@@ -55,6 +56,7 @@ def main() -> None:
                 drive(
                     f"http://127.0.0.1:{port}", served.model, (3, 32, 32), traffic,
                     most_requests=10**9, most_seconds=args.seconds,
+                    pause_seconds=args.pause_seconds,
                 )
             )  # fmt: skip
         finally:
@@ -68,6 +70,8 @@ def main() -> None:
     print(
         json.dumps(
             {
+                "streams_at_once": args.streams,
+                "pause_seconds": args.pause_seconds,
                 "seconds": round(time.monotonic() - began),
                 "samples": found["samples"],
                 "streams": found["streams"],

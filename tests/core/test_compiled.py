@@ -154,7 +154,7 @@ def test_kinds_of_passes_that_never_return_are_not_compiled(
 
 def test_wrong_words_and_several_processes_are_refused() -> None:
     with pytest.raises(ValueError, match=r'compile must be True, False or "auto", got 3'):
-        trimtab.adapt(Net(), "tent", compile=3)
+        trimtab.adapt(Net(), "tent", compile=3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="compile= is for one process"):
-        trimtab.adapt(Net(), "tent", compile=True, process_group=object())
+        trimtab.adapt(Net(), "tent", compile=True, process_group=object())  # type: ignore[arg-type]
     assert isinstance(trimtab.adapt(Net(), "tent", compile="auto").passes, Compiled)

@@ -22,6 +22,11 @@ LAYERS = 19
 TOLERANCE = 1.02
 """Versions of torch cut a few operations differently."""
 
+pytestmark = pytest.mark.skipif(
+    not hasattr(torch.serialization, "safe_globals"),
+    reason="torch 2.4 takes 10 % more operations for the same step; counted from 2.5 on",
+)
+
 
 class Counting(TorchDispatchMode):
     """Counts operations by name, and the values they write."""

@@ -5,6 +5,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,43 @@ def test_what_a_killed_writer_has_left_is_swept_away(tmp_path: Path) -> None:
     write_whole(path, b"whole")
     assert list(tmp_path.iterdir()) == [path]
     assert path.read_bytes() == b"whole"
+
+
+def test_a_write_does_not_list_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would take longer and longer, the more streams a store has."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the folder was listed")
+
+    for owner, name in ((os, "scandir"), (os, "listdir"), (Path, "glob"), (Path, "iterdir")):
+        monkeypatch.setattr(owner, name, refuse)
+    for content in (b"one", b"two"):
+        write_whole(tmp_path / "file", content)
+        assert (tmp_path / "file").read_bytes() == content
+
+
+def test_writers_of_one_file_at_a_time_leave_one_whole_file(tmp_path: Path) -> None:
+    path, contents = tmp_path / "file", [bytes([number]) * 4096 for number in range(8)]
+
+    def write(content: bytes) -> None:
+        for _ in range(20):
+            write_whole(path, content)
+
+    threads = [threading.Thread(target=write, args=(content,)) for content in contents]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() in contents
+
+
+def test_all_that_killed_writers_have_left_is_swept_away(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f".file.{number}.part").write_bytes(b"much longer than what comes")
+    write_whole(tmp_path / "file", b"whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"whole"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from typing import Any
 
 import pytest
 import torch
@@ -53,10 +54,11 @@ def test_a_limit_means_the_micro_batch_that_fits(model: nets.Net, images: Tensor
 def test_graphs_take_no_more_than_the_limit(model: nets.Net, images: Tensor) -> None:
     limit = limit_for(model, 5)
     most = {}
-    for name, options in {
+    ways: dict[str, dict[str, Any]] = {
         "whole": {},
         "limited": {"micro_batch": "auto", "memory_limit": limit},
-    }.items():
+    }
+    for name, options in ways.items():
         adapter, held = trimtab.adapt(model, "roid", **options), Held()
         adapter(images[:16])
         gc.collect()

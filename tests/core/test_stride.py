@@ -82,11 +82,11 @@ def test_an_update_stands_for_the_batches_since_the_last_one(
 
 
 def test_a_batch_of_one_class_stands_for_itself_alone() -> None:
-    waited = Stride(8, 8)
+    waited = Stride(LONGEST, LONGEST)
     several, one = torch.eye(10).repeat(6, 1), torch.eye(10)[:1].repeat(60, 1)
-    assert waited.moves(variety_of(several)) == 8
+    assert waited.moves(variety_of(several)) == LONGEST
     assert waited.moves(variety_of(one)) == 1
-    assert Stride(8, 0).moves(1.0) == 1
+    assert Stride(LONGEST, 0).moves(1.0) == 1
 
 
 def test_a_saved_stream_goes_on_exactly(

@@ -15,6 +15,7 @@ from contract.recipes import options_of, rotated
 from reference import nets
 from same import assert_same
 from trimtab.components.entropy import Entropy
+from trimtab.core import optimizer as optimizers
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import OutputRule, ParameterRule, Step
 from trimtab.core.method import Method
@@ -120,15 +121,14 @@ def test_an_optimiser_that_stops_halfway_leaves_the_old_moments(
     adapter(images[:16])
     before = adapter.state_dict()
 
-    def stop(machine: torch.optim.Optimizer) -> None:
-        for tensor, moments in machine.state.items():
-            tensor.zero_()
-            for moment in moments.values():
-                moment.zero_()
+    def stop(*lists: Any, **_: Any) -> None:
+        for tensors in lists:
+            for tensor in tensors or ():
+                if tensor is not None:
+                    tensor.zero_()
         raise KeyboardInterrupt
 
-    kind = torch.optim.Adam if optimizer == "adam" else torch.optim.SGD
-    monkeypatch.setattr(kind, "step", stop)
+    monkeypatch.setattr(optimizers, optimizer, stop)
     with pytest.raises(KeyboardInterrupt):
         adapter(images[16:32])
     assert_untouched(adapter, before)

@@ -3,6 +3,7 @@
 import importlib.util
 import inspect
 import re
+import subprocess
 from pathlib import Path
 from types import ModuleType
 
@@ -67,6 +68,30 @@ def test_links_that_leave_the_site_become_words() -> None:
     assert "](docs/" not in changelog
 
 
+def test_pictures_of_the_site_are_named_by_its_pages_and_kept_nowhere() -> None:
+    hook = loaded(DOCS / "site_pictures.py")
+    words = "one\n<!-- site: ![two](corruptions.png) -->\nthree"
+    assert hook.on_page_markdown(words) == "one\n![two](corruptions.png)\nthree"
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
+    for name in hook.PICTURES:
+        assert f"]({name}) -->" in pages
+        assert not (DOCS / name).exists()
+
+
+def test_nothing_large_or_built_is_kept() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "docs", "examples", "benchmarks"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    files = [ROOT / line for line in listed.stdout.splitlines()]
+    sizes = {file.name: file.stat().st_size for file in files if file.exists()}
+    assert not [name for name in sizes if name.endswith(".html")]
+    assert not {name: size for name, size in sizes.items() if size > 2**20}
+
+
 def test_the_picture_shows_the_numbers_that_are_kept() -> None:
     drawn = loaded(DOCS / "make_picture.py").picture()
     kept = (DOCS / "terminal.svg").read_text(encoding="utf-8")
@@ -76,6 +101,13 @@ def test_the_picture_shows_the_numbers_that_are_kept() -> None:
         "run: python docs/make_picture.py"
     )
     assert "@font-face" not in kept
+
+
+def test_the_picture_of_the_report_is_not_stale() -> None:
+    made = loaded(DOCS / "make_report_picture.py").picture()
+    kept = (DOCS / "report.svg").read_text(encoding="utf-8")
+    assert kept == made, "run: python docs/make_report_picture.py"
+    assert "http" not in kept.replace("http://www.w3.org/2000/svg", "")
 
 
 def words_of(svg: str) -> str:

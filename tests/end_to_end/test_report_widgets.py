@@ -135,26 +135,24 @@ def test_numbers_of_a_stream_can_be_had_by_touch_and_by_keyboard(open_at: Opener
     expect(page.locator(".tip p")).to_have_text(re.compile("samples 401 to 600|samples 201 to 400"))
 
 
-@pytest.mark.parametrize(
-    ("place", "words"),
-    [
-        ("#cost .point", "× the cost of a forward"),
-        ("#calibration .point", "% sure"),
-        ("#domains [data-hint]", "against the source model"),
-        ("#worst .point", "points"),
-    ],
-)
-def test_every_point_says_its_values_at_once(open_at: Opener, place: str, words: str) -> None:
+POINTS = {
+    "#cost .point": "× the cost of a forward",
+    "#calibration .point": "% sure",
+    "#domains [data-hint]": "against the source model",
+    "#worst .point": "points",
+}
+
+
+def test_every_point_says_its_values_at_once(open_at: Opener) -> None:
     page = open_at(1280)
-    points = page.locator(place)
-    assert points.count() > 10
-    hints = points.evaluate_all("parts => parts.map(part => part.dataset.hint)")
-    assert all(hints)
-    last = points.last
-    last.scroll_into_view_if_needed()
-    last.hover(force=True)
-    expect(page.locator(".tip")).to_be_visible()
-    assert words in page.locator(".tip").inner_text()
+    for place, words in POINTS.items():
+        points = page.locator(place)
+        assert points.count() > 10
+        assert all(points.evaluate_all("parts => parts.map(part => part.dataset.hint)"))
+        points.last.scroll_into_view_if_needed()
+        points.last.hover(force=True)
+        expect(page.locator(".tip")).to_be_visible()
+        assert words in page.locator(".tip").inner_text()
 
 
 def methods_in(page: Page) -> list[str]:

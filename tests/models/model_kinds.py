@@ -117,7 +117,10 @@ def distributed(shard: bool = False) -> nn.Module:
     try:
         if shard:
             model = net()
-            importlib.import_module("torch.distributed.fsdp").fully_shard(model)
+            public = "torch.distributed.fsdp"
+            known = hasattr(importlib.import_module(public), "fully_shard")
+            home = public if known else "torch.distributed._composable.fsdp"  # before torch 2.6
+            importlib.import_module(home).fully_shard(model)
             return model
         return nn.parallel.DistributedDataParallel(net())
     finally:

@@ -39,9 +39,10 @@ def test_shipped_weights_have_the_stated_hash_and_load(name: str) -> None:
     assert file_hash(loading.weight_path(entry)) == entry.sha256
     backbone = models.load(name)
     assert isinstance(backbone, Backbone)
-    assert backbone.num_classes == 10
+    assert backbone.num_classes == entry.num_classes
     assert backbone.has_batch_norm == (entry.norm_layers == "batch norm")
-    assert backbone(torch.rand(2, 3, 32, 32)).logits.shape == (2, 10)
+    sides = () if entry.task is None else (32, 32)
+    assert backbone(torch.rand(2, 3, 32, 32)).logits.shape == (2, entry.num_classes, *sides)
 
 
 def test_what_is_shipped_is_small() -> None:
@@ -49,6 +50,7 @@ def test_what_is_shipped_is_small() -> None:
     assert sum(size for name, size in sizes.items() if name.startswith("cifar10")) < 6e6
     assert sum(size for name, size in sizes.items() if name.startswith("fashion")) < 2e6
     assert all(sizes[name] <= 400_000 for name in VALIDATION)
+    assert sum(size for name, size in sizes.items() if name.startswith("scenes")) < 1e6
 
 
 def test_damaged_shipped_weights_are_noticed(

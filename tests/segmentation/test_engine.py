@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 import trimtab
 from segmentation import nets
+from trimtab.core.advice import TrimtabWarning
 from trimtab.core.task import Segmentation, on_grid
 
 METHODS = ("tent", "eta", "sar", "roid", "cotta")
@@ -163,3 +164,22 @@ def test_a_task_of_a_backbone_is_its_own() -> None:
     assert trimtab.adapt(backbone, "tent", task="segmentation").backbone is backbone
     with pytest.raises(ValueError, match="belong to the Backbone"):
         trimtab.adapt(backbone, "tent", task="classification")
+
+
+def test_commands_that_name_a_class_per_image_refuse_segmentation_models() -> None:
+    from trimtab.predict.preparation import network
+
+    backbone = trimtab.Backbone(nets.net(), task="segmentation")
+    with pytest.raises(ValueError, match="one class for each image, got one for segmentation"):
+        network(backbone, None, None)
+
+
+@pytest.mark.parametrize(("count", "follows"), [(1, True), (3, True), (4, False), (16, False)])
+def test_batch_norms_take_statistics_of_four_images(count: int, follows: bool) -> None:
+    adapter = trimtab.adapt(nets.net("bn"), "bn1", task="segmentation")
+    if follows:
+        with pytest.warns(TrimtabWarning, match=f"{count} of the 4 samples"):
+            adapter(nets.images(count))
+    else:
+        adapter(nets.images(count))
+    assert (adapter.state.followed_samples == count) is follows

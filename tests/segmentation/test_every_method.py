@@ -4,10 +4,12 @@ import inspect
 from typing import Any
 
 import pytest
+import torch
 
 import trimtab
 from contract.recipes import FEW, full_batch
 from segmentation import nets
+from trimtab.components.prior_correction import PriorCorrection
 from trimtab.testing.method_checks import METHOD_CHECKS
 from trimtab.testing.subject import Subject
 
@@ -44,6 +46,17 @@ def test_every_method_works_or_says_why_not(method: str) -> None:
         assert "use 'roid', 'tent'" in told
         with pytest.raises(ValueError, match="does not adapt segmentation models"):
             trimtab.adapt(nets.net(), recipe_of(method), task="segmentation")
+
+
+def test_roid_goes_without_its_prior_unless_asked() -> None:
+    plain = trimtab.build("roid").suited_to(trimtab.Segmentation())
+    assert "prior_correction" not in [component.name for component in plain.components]
+    asked = trimtab.build("roid", prior=PriorCorrection(pixels=True))
+    adapter = trimtab.adapt(nets.net(), asked, task="segmentation")
+    assert "prior_correction" in [component.name for component in adapter.method.components]
+    without = trimtab.adapt(nets.net(), "roid", task="segmentation")
+    batch = nets.images(16)
+    assert not torch.equal(adapter(batch), without(batch))
 
 
 def test_the_methods_that_make_sense_are_there() -> None:

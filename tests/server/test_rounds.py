@@ -66,6 +66,34 @@ def test_no_round_is_larger_than_allowed_but_a_large_request_alone(
     assert len(rounds) < 8
 
 
+def test_windows_that_fill_at_one_time_are_learned_from_in_turns(
+    net: nn.Module, images: Tensor
+) -> None:
+    served = service(net, images, window=4)
+    streams = [f"full-{place}" for place in range(6)]
+    for stream in streams:
+        served.streams.adapter(stream)(images[:3])
+    works = [Work(stream, images[3:4]) for stream in streams]
+    works += [Work(f"new-{place}", images[:1]) for place in range(3)]
+    learned: list[int] = []
+    step = served.streams.fleet.step
+
+    def counted(batches: dict[str, Tensor], **options: object) -> object:
+        learned.append(sum(name in streams for name in batches))
+        return step(batches, **options)  # type: ignore[arg-type]
+
+    served.streams.fleet.step = counted  # type: ignore[assignment,method-assign]
+    _, rounds = computed(served, works, max_delay_seconds=0.5, max_batch=8)
+    assert learned == [2, 2, 2]  # windows of 8 samples in all
+    assert rounds[0].streams == 5  # those that learn nothing yet did not wait
+    alone = trimtab.fleet(net, "tent", window=4)
+    for stream in streams:
+        alone[stream](images[:3])
+        alone[stream](images[3:4])
+        for name, param in alone[stream].params.items():
+            assert torch.allclose(served.streams.fleet[stream].params[name], param, atol=1e-5)
+
+
 def test_a_stream_with_many_requests_does_not_starve_the_others(
     net: nn.Module, images: Tensor
 ) -> None:

@@ -76,16 +76,15 @@ class ColorAffineFlip(DrawFirst["AffineDraw"]):
                 f"{tuple(shape)}; pass augment= with one of your own"
             )
         names = [COLORS[index] for index in torch.randperm(5, generator=generator).tolist()]
-        colors = [(name, _single(uniform(getattr(self, name), generator))) for name in names]
-        height, width = shape[-2:]
-        angle = radians(uniform((-self.rotation, self.rotation), generator))
-        scale = uniform(self.scale, generator)
-        right, down = (
-            float(round(uniform((-self.translation * side, self.translation * side), generator)))
-            for side in (width, height)
-        )
-        mirror = -1.0 if uniform((0.0, 1.0), generator) < self.flip_probability else 1.0
-        return AffineDraw(colors, angle, scale, (right, down), mirror)
+        ranges = [getattr(self, name) for name in names]
+        right, down = (self.translation * side for side in (shape[-1], shape[-2]))
+        turn = self.rotation
+        ranges += [(-turn, turn), self.scale, (-right, right), (-down, down), (0.0, 1.0)]
+        *amounts, angle, scale, right, down, chance = uniforms(ranges, generator)
+        colors = [(name, _single(amount)) for name, amount in zip(names, amounts, strict=True)]
+        shift = float(round(right)), float(round(down))
+        mirror = -1.0 if chance < self.flip_probability else 1.0
+        return AffineDraw(colors, radians(angle), scale, shift, mirror)
 
     def apply(self, images: Tensor, draw: "AffineDraw") -> Tensor:
         parts = []
@@ -256,5 +255,10 @@ def _single(number: float) -> float:
 
 def uniform(between: Range, generator: torch.Generator) -> float:
     """A number drawn evenly from a range."""
-    low, high = between
-    return low + (high - low) * float(torch.rand((), generator=generator, dtype=torch.float64))
+    return uniforms([between], generator)[0]
+
+
+def uniforms(ranges: Sequence[Range], generator: torch.Generator) -> list[float]:
+    """A number drawn evenly from each range, as if one after the other."""
+    shares = torch.rand(len(ranges), generator=generator, dtype=torch.float64).tolist()
+    return [low + (high - low) * share for (low, high), share in zip(ranges, shares, strict=True)]

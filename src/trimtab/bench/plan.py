@@ -6,6 +6,7 @@ from typing import Any
 
 from trimtab import methods, models, streams
 from trimtab.bench.spec import RunSpec
+from trimtab.core import guard
 from trimtab.core.method import Method
 from trimtab.core.spec import single_term
 from trimtab.streams.data import DATASETS
@@ -50,6 +51,7 @@ def _check(spec: RunSpec, where: str) -> None:
 
 def _method(spec: RunSpec) -> Method:
     options = dict(spec.options)
+    guard.chosen(options.pop("guard", None))  # of the stream, whichever method it has
     if options.get("source_data") == "source":
         options["source_data"] = [()]  # the runner opens the images when it is time
     return methods.build(spec.method, **options)

@@ -23,7 +23,7 @@ class RunSpec:
 
     Args:
         method: A name or a composition, as ``trimtab.adapt`` takes it.
-        options: Options of the method.
+        options: Options of the method, and ``guard``.
         model: A name of the table of models.
         weights: Fingerprint of the model's weights; filled in when suites are expanded.
         data: Labelled images, by name.

@@ -30,14 +30,25 @@ class PriorCorrection(OutputRule):
         iterations: How often the prior is estimated again from the corrected posteriors
             (posterior form).
         strength: Factor on the log prior (posterior form).
+        pixels: Whether outputs of segmentation models are corrected too, by the mean prediction
+            over all pixels.
     """
 
     form: Literal["logits", "posterior"] = "logits"
     temperature: float = 1.0
     iterations: int = 0
     strength: float = 1.0
+    pixels: bool = False
 
     dense = True
+
+    def for_dense(self) -> "PriorCorrection | None":
+        """As it is where ``pixels`` says so, otherwise none.
+
+        Classes fill very different shares of a scene, which a segmentation model has learned; the
+        mean prediction is no news to it, and counting it twice costs the rare classes.
+        """
+        return self if self.pixels else None
 
     def __post_init__(self) -> None:
         if self.form not in ("logits", "posterior"):

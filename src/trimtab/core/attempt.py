@@ -20,6 +20,7 @@ from trimtab.core import layout, pace
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.blank import blank_like
 from trimtab.core.finite import NotFiniteError, all_finite, is_finite, without_nonsense
+from trimtab.core.flat import row_of
 from trimtab.core.lesson import Lesson
 from trimtab.core.memory_limit import MemoryLimit
 from trimtab.core.norm import SOURCE, NormPolicy
@@ -199,7 +200,8 @@ class Attempt:
         # Trained parameters of half-precision models are kept in float32: small steps would be
         # lost in their rounding.
         dtype = self.backbone.dtype
-        if all(p.dtype == dtype for p in params.values()):
+        row = row_of(params)
+        if row is not None and row.dtype == dtype:
             cast = params.copy()
         else:
             cast = {name: p if p.dtype == dtype else p.to(dtype) for name, p in params.items()}

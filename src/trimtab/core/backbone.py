@@ -103,6 +103,7 @@ class Backbone:
         self.num_classes = num_classes
         self.shared: dict[object, Any] = {}  # what passes of several streams have in common
         self.probed: dict[object, Prediction] = {}  # by the shape or form of a blank sample
+        self._sources: Tensors = {}  # one for all streams, of which there may be thousands
         if classifier is not None:
             self._watch(classifier)
 
@@ -157,12 +158,13 @@ class Backbone:
         """Source values of the parameters that ``chosen`` picks, by their full name."""
         if isinstance(chosen, PositionFilter):
             chosen = chosen.within(self.model)
-        return {
-            f"{path}.{name}".lstrip("."): parameter.detach()
+        names = [
+            f"{path}.{name}".lstrip(".")
             for path, layer in self._modules.items()
             for name, parameter in layer.named_parameters(recurse=False)
             if parameter.is_floating_point() and chosen(layer, name)
-        }
+        ]
+        return {name: self.source_of(name) for name in names}
 
     def __call__(
         self,
@@ -234,7 +236,9 @@ class Backbone:
 
     def source_of(self, name: str) -> Tensor:
         """The source value of a parameter, by its full name."""
-        return self.model.get_parameter(name).detach()
+        if name not in self._sources:
+            self._sources[name] = self.model.get_parameter(name).detach()
+        return self._sources[name]
 
     def probe(self, inputs: Tensor) -> Prediction:
         """Predict one sample to learn the number of classes and where the classifier is."""

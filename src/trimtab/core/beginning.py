@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -23,6 +24,10 @@ from trimtab.core.window import Window
 
 if TYPE_CHECKING:
     from trimtab.core.prediction import Prediction
+
+
+FIRST_VALUES: WeakKeyDictionary[Backbone, Tensors] = WeakKeyDictionary()
+"""Source values that streams begin with, one tensor of each for all streams of a backbone."""
 
 
 class Beginnings:
@@ -74,11 +79,14 @@ class Beginnings:
         return known
 
     def _kept(self, params: Tensors, source: Tensors) -> Tensors:
-        """Parameters to begin with; those of the source take no memory of their own."""
-        return {
-            name: full(self.source[name]).detach().requires_grad_() if p is source[name] else p
-            for name, p in params.items()
-        }
+        """Parameters to begin with; those of the source take no memory of their own.
+
+        All streams have the same ones: who begins anew takes copies, so none is ever trained.
+        """
+        known = FIRST_VALUES.setdefault(self.backbone, {})
+        for name in params.keys() - known.keys():
+            known[name] = full(self.source[name]).detach().requires_grad_()
+        return {name: known[name] if p is source[name] else p for name, p in params.items()}
 
     def begun(self, state: StreamState, sample: Sample) -> StreamState:
         """``state``, begun where it was not yet."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -94,8 +95,7 @@ class Compiled(Alone):
                 self._compile(graph, inputs, params, statistics, policy, grad)
         if graph is None or graph.call is None:
             return super().forward(inputs, params, statistics, policy, grad=grad)
-        # what the graph was not made for runs plainly, and is not compiled once more
-        with torch.set_grad_enabled(grad), torch.compiler.set_stance("eager_on_recompile"):
+        with torch.set_grad_enabled(grad), _as_it_is():
             return self.backbone(_batched(inputs), params, statistics, policy, call=graph.call)
 
     def _is_time(self, graph: Graph, samples: int) -> bool:
@@ -172,6 +172,12 @@ def _batched(inputs: Tensor) -> Tensor:
     if len(inputs) > 1:
         torch._dynamo.maybe_mark_dynamic(inputs, 0)
     return inputs
+
+
+def _as_it_is() -> AbstractContextManager[Any]:
+    """What a graph was not made for runs plainly in here, and is not compiled once more."""
+    stance = getattr(torch.compiler, "set_stance", None)  # new in torch 2.6
+    return nullcontext() if stance is None else stance("eager_on_recompile")
 
 
 def _new_function() -> Callable[..., Any]:

@@ -129,8 +129,11 @@ class Component:
     not_dense: ClassVar[str] = "was written for one prediction per sample"
     """Why not, as the end of a sentence that begins with the component's name."""
 
-    def for_dense(self) -> "Component":
-        """The component for a segmentation model, where it makes sense: ``dense`` says whether."""
+    def for_dense(self) -> "Component | None":
+        """The component for a segmentation model, where it makes sense: ``dense`` says whether.
+
+        None where the method is better off without it.
+        """
         if not self.dense:
             raise ValueError(f"{self.name!r} {self.not_dense}")
         return self

@@ -3,13 +3,17 @@
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 try:
     import fcntl
 except ImportError:  # without locks nobody sweeps
     fcntl = None  # type: ignore[assignment]
+
+MOST_WRITERS = 64
+"""Writers of one file at a time whose leftovers are swept, should they be killed."""
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
@@ -28,7 +32,6 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(target)
     temporary, handle = _temporary(target)
     try:
         yield temporary
@@ -44,33 +47,52 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _temporary(target: Path) -> tuple[Path, int | None]:
-    """A file beside the target, and the handle by which it is locked until that is closed."""
-    while True:
-        part = target.parent / f".{target.name}.{secrets.token_hex(4)}.part"
-        handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
-        if fcntl is None:
-            os.close(handle)
-            return part, None
-        with suppress(OSError):  # not every file system knows locks
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        if os.fstat(handle).st_nlink:
+    """A file beside the target, and the handle by which it is locked until that is closed.
+
+    Names are numbered and looked for one by one: a folder may hold 100,000 states, and to list
+    it at every write would take longer than to write.
+    """
+    for number in count():
+        part = _part(target, str(number))
+        handle = None if fcntl is None else _taken(part)
+        if handle is not None:
+            _sweep(target, number + 1)
             return part, handle
-        os.close(handle)  # another writer swept it away before it was locked
+        if fcntl is None or number == MOST_WRITERS:  # or a file system that knows no locks
+            part = _part(target, secrets.token_hex(8))
+            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
+            return part, None
+    raise AssertionError("count() has no end")
 
 
-def _sweep(target: Path) -> None:
-    """Delete the temporary files of writers that are no more: the locks of those are gone."""
-    left = target.parent.glob(f".{_literally(target.name)}.*.part")
-    for part in left if fcntl is not None else ():
-        with suppress(OSError):
-            handle = os.open(part, os.O_RDWR)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # an error if it is held
-                part.unlink()
-            finally:
-                os.close(handle)
+def _part(target: Path, mark: str) -> Path:
+    return target.parent / f".{target.name}.{mark}.part"
 
 
-def _literally(name: str) -> str:
-    """A pattern that means this name and no other."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+def _taken(part: Path) -> int | None:
+    """The handle of a locked, empty file that nobody else writes to, or None.
+
+    It may be what a killed writer has left: the locks of those are gone.
+    """
+    handle = os.open(part, os.O_CREAT | os.O_RDWR, 0o666)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # an error if it is held
+        if os.fstat(handle).st_ino == part.stat().st_ino:  # not renamed or swept meanwhile
+            os.ftruncate(handle, 0)
+            return handle
+    except OSError:
+        pass
+    os.close(handle)
+    return None
+
+
+def _sweep(target: Path, number: int) -> None:
+    """Delete what killed writers have left under this number and those after it."""
+    part = _part(target, str(number))
+    while part.exists():
+        handle = _taken(part)
+        if handle is not None:
+            part.unlink(missing_ok=True)
+            os.close(handle)
+        number += 1
+        part = _part(target, str(number))

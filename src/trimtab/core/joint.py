@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -41,7 +42,7 @@ class Request:
         """Requests of one kind can be made as one."""
         return (kind_of(self.inputs), self.grad)
 
-    @property
+    @cached_property
     def learns(self) -> bool:
         """Whether a gradient is to flow to the parameters."""
         return self.grad and any(p.requires_grad for p in self.params.values())

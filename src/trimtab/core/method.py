@@ -96,13 +96,14 @@ class Method:
         if not task.is_dense:
             return self
         try:
-            components = tuple(component.for_dense() for component in self.components)
+            found = [component.for_dense() for component in self.components]
         except ValueError as error:
             raise ValueError(
                 f"{self.name or 'this method'} does not adapt segmentation models: {error}; use "
                 "'roid', 'tent', 'eta', 'sar', 'cotta' or 'bn1'"
             ) from error
-        return replace(self, components=components)
+        kept = tuple(component for component in found if component is not None)
+        return replace(self, components=kept)
 
     def source_params(self, backbone: Backbone) -> Tensors:
         """Source values of what this method trains in a backbone."""

@@ -19,6 +19,9 @@ SOURCE_SAMPLES, STREAM_SAMPLES = 16, 64
 """How many samples the statistics that are followed count for: the source's at first, and at most
 so many of the stream's, exponentially weighted."""
 
+SAMPLES_OF_PIXELS = 4
+"""An image with a prediction for each pixel counts for so many samples, alike as its pixels are."""
+
 WHOLE_UPDATE_SAMPLES = 64
 """Smaller batches than this, where they are small, move the weights by their share of it."""
 
@@ -30,22 +33,23 @@ def take_note(attempt: Attempt, samples: int, at_once: int) -> None:
         samples: How many came.
         at_once: How many of them pass the network together.
     """
+    worth = SAMPLES_OF_PIXELS if attempt.backbone.task.is_dense else 1
     attempt.follows_stream = (
         attempt.backbone.has_batch_norm
         and attempt.method.norm == BATCH
         and attempt.state.window.size is None
-        and at_once < FEWEST_SAMPLES
+        and at_once * worth < FEWEST_SAMPLES
         and not attempt.playing(roles.NormRule)  # which decides for batches of any size
     )
     if not attempt.follows_stream:
         return
     # Optimisers such as Adam step as far for one sample as for many; so single samples move the
     # weights about as far in all as the batches that they could have come in.
-    attempt.update_share = min(1.0, samples / WHOLE_UPDATE_SAMPLES)
+    attempt.update_share = min(1.0, samples * worth / WHOLE_UPDATE_SAMPLES)
     if not attempt.state.followed_samples:
         advise(
-            f"this network has batch norms, and {at_once} of the {FEWEST_SAMPLES} samples that "
-            "their statistics need came at once: statistics that follow the stream are used "
+            f"this network has batch norms, and {at_once} of the {FEWEST_SAMPLES // worth} samples "
+            "that their statistics need came at once: statistics that follow the stream are used "
             "instead, and updates count by their samples; window=64 learns once every 64 samples, "
             "for less work"
         )

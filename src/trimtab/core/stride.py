@@ -15,10 +15,12 @@ from torch import Tensor
 from trimtab.core.look import class_shares, effective_classes
 from trimtab.core.novelty import Novelty
 
-LONGEST = 8
+LONGEST = 6
 """Most batches from one update to the next, and most moves along one gradient."""
 TOLERATED = 0.05
 """Share of the predicted probability that an update may move, in the mean over samples."""
+ALL_SHOWN = 0.8
+"""Variety of a batch whose samples are independent: by chance, it lacks some class."""
 SHORTER, LONGER = 0.5, 4.0
 """Least and most factor from one stride to the next."""
 
@@ -49,7 +51,7 @@ class Stride:
             variety: Share of the classes that its own batch shows. One of a single class does not
                 stand for others.
         """
-        return max(1, round(min(self.waited, LONGEST) * variety))
+        return max(1, round(min(self.waited, LONGEST) * min(1.0, variety / ALL_SHOWN)))
 
     def after_batch(self) -> "Stride":
         """Once another batch is there to learn from."""

@@ -81,9 +81,13 @@ _ENTRIES = (
         89.02,
         "fcea7f8244542f58beeddcde063eb4f9d2d2878723fdd811fb26db48c6c3588c",
     ),
-    _scenes("scenes_unet_bn", UNet, "U-Net, width 12", "batch norm", None, None),
     _scenes(
-        "scenes_unet_gn", partial(UNet, norm="group"), "U-Net, width 12", "group norm", None, None
+        "scenes_unet_bn",
+        UNet,
+        "U-Net, width 12",
+        "batch norm",
+        81.50,
+        "3cea07218fab845bf7412ced7bef208d7e355e8882a81d935281ec54d7814a09",
     ),
     _cifar10(
         "cifar10_resnet20_bn",

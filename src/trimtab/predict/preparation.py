@@ -21,12 +21,18 @@ Prepare = Callable[[Any], Tensor]
 def network(
     model: str | nn.Module | Backbone, weights: str | Path | None, num_classes: int | None
 ) -> Backbone:
-    """The network that words name, or the one that is given."""
-    if isinstance(model, str):
-        return models.load(model, weights=weights, num_classes=num_classes)
-    if weights is not None:
+    """The network that words name, or the one that is given: a classifier."""
+    if weights is not None and not isinstance(model, str):
         raise ValueError("weights go with a model's name; this model has its own")
-    return model if isinstance(model, Backbone) else Backbone(model, num_classes)
+    if isinstance(model, str):
+        model = models.load(model, weights=weights, num_classes=num_classes)
+    backbone = model if isinstance(model, Backbone) else Backbone(model, num_classes)
+    if backbone.task.is_dense:
+        raise ValueError(
+            "expected a model with one class for each image, got one for segmentation; use "
+            "trimtab.adapt in a loop over your images"
+        )
+    return backbone
 
 
 def preparation(model: str | nn.Module | Backbone, size: int | None, resize: int | None) -> Prepare:

@@ -23,14 +23,18 @@ class Second:
     latencies: list[float] = field(default_factory=list)
 
     def summary(self) -> dict[str, Any]:
-        """As the live page draws it; latencies in milliseconds."""
+        """As the live page draws it; latencies in milliseconds, None where all was refused."""
+        median, late = (
+            round(1000 * percentile(self.latencies, percent), 2) if self.latencies else None
+            for percent in (50, 99)
+        )
         return {
             "at": self.at,
             "samples": self.samples,
             "requests": self.requests,
             "errors": self.errors,
-            "median_ms": round(1000 * percentile(self.latencies, 50), 2),
-            "p99_ms": round(1000 * percentile(self.latencies, 99), 2),
+            "median_ms": median,
+            "p99_ms": late,
         }
 
 

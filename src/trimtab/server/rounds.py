@@ -169,19 +169,32 @@ class Rounds:
         return max(0.0, oldest + delay - time.monotonic())
 
     def _chosen(self) -> list[Item]:
-        """First come, first served: of each stream one, for the source model as many as fit."""
+        """First come, first served: of each stream one, for the source model as many as fit.
+
+        Streams that would learn from a window, which takes as long as predicting many samples,
+        take turns: the others need not wait until windows that fill at one time are all learned.
+        """
         chosen: list[Item] = []
-        room = self.max_batch
+        room = learning = self.max_batch
         for stream in list(self._waiting):
             queue = self._waiting[stream]
+            learned = self._learned_samples(queue[0].task)
+            if learned and learned > learning and learning < self.max_batch:
+                continue
             while queue and (queue[0].task.samples <= room or not chosen):
                 chosen.append(queue.popleft())
                 room -= chosen[-1].task.samples
+                learning -= learned
                 if stream is not None:
                     break
         self.queued_samples -= sum(item.task.samples for item in chosen)
         self._to_the_end({item.task.stream for item in chosen})
         return chosen
+
+    def _learned_samples(self, task: Work | Errand) -> int:
+        """Samples of a window that is learned from with this request; 0 without one."""
+        learns = isinstance(task, Work) and task.stream is not None and task.learn
+        return self.streams.window_filled_by(task.stream, task.samples) if learns else 0
 
     def _to_the_end(self, served: set[str | None]) -> None:
         """Streams that were served wait behind those that were not."""

@@ -147,6 +147,14 @@ class Streams:
                 "begin anew, or serve the model and method that it belongs to",
             ) from error
 
+    def window_filled_by(self, stream: str | None, samples: int) -> int:
+        """Size of the stream's window if as many samples fill it; 0 where they do not."""
+        if stream not in self.records or self.records[stream].frozen:
+            return 0
+        window = self.fleet[stream].window
+        is_full = window.room is not None and samples >= window.room
+        return window.size if is_full and window.size is not None else 0
+
     def make_room(self) -> None:
         """Park the streams that were used longest ago, as far as there are too many."""
         surplus = len(self.records) - self.limits.resident

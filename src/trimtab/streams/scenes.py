@@ -34,8 +34,8 @@ GRIDS = {3: 1.0, 7: 0.7, 14: 0.5, 28: 0.4}
 GRAIN = 6.0
 """Standard deviation of the ground's noise, in grey values."""
 
-TRAINING_SCENES = 10_000
-"""Scenes to train on, of 40,000 training images."""
+TRAINING_SCENES = 4_500
+"""Scenes to train on, of 18,000 training images."""
 
 GROUND = "ground"
 CLASSES = (GROUND, *embedded.CLASSES)
@@ -53,7 +53,7 @@ def load(part: str = "test") -> LabelledImages:
 
 
 def prepare(directory: Path, advance: Callable[[str], None] = lambda _what: None) -> Path:
-    """Write 10,000 scenes to train on and 2,500 to test on into the cache; the file.
+    """Write 4,500 scenes to train on and 2,500 to test on into the cache; the file.
 
     Args:
         directory: Where the four official files of Fashion-MNIST are.

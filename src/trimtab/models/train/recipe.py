@@ -36,17 +36,6 @@ class Recipe:
 
 _TRANSFORMER = Recipe(epochs=10, optimizer="adamw", peak_lr=2e-3, weight_decay=0.05)
 
-_SCENES = Recipe(
-    epochs=3,
-    batch_size=32,
-    optimizer="adamw",
-    peak_lr=4e-3,
-    weight_decay=0.02,
-    label_smoothing=0.0,
-    max_shift=0,
-    held_out=500,
-)
-
 RECIPES = {
     "cifar10_resnet20_bn": Recipe(epochs=17, small_epochs=9),
     "cifar10_resnet20_gn": Recipe(
@@ -56,8 +45,16 @@ RECIPES = {
     "fashion_resnet20_bn": Recipe(epochs=8, small_epochs=3, max_shift=2),
     "fashion_resnet20_gn": Recipe(epochs=7, small_epochs=3, max_shift=2, peak_lr=0.1),
     "fashion_vit": replace(_TRANSFORMER, epochs=6, max_shift=2),
-    "scenes_unet_bn": _SCENES,
-    "scenes_unet_gn": _SCENES,
+    "scenes_unet_bn": Recipe(
+        epochs=2,
+        batch_size=32,
+        optimizer="adamw",
+        peak_lr=6e-3,
+        weight_decay=0.02,
+        label_smoothing=0.0,
+        max_shift=0,
+        held_out=500,
+    ),
     "validation_plain_bn": Recipe(epochs=16, small_epochs=9, small_size=20),
     "validation_convnet_ln": replace(
         _TRANSFORMER, epochs=13, small_epochs=8, small_size=20, peak_lr=4e-3

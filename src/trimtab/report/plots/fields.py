@@ -2,7 +2,7 @@
 
 from trimtab.report.markup import Markup, element, shortened
 
-HEADER, MARGIN = 74, 52
+HEADER, MARGIN = 82, 66
 """Room for the names of columns above the fields, and for the last of them beside, in pixels."""
 FIELD_WIDTH, FIELD_HEIGHT = 27, 21
 

@@ -37,10 +37,12 @@ async def drive(
     most_seconds: float,
     token: str | None = None,
     lanes: list[Iterator[Message]] | None = None,
+    pause_seconds: float = 0.0,
 ) -> Outcome:
     """Send until so many requests or seconds are used up, whichever comes first.
 
     Args:
+        pause_seconds: How long a stream waits after an answer before it sends again.
         lanes: What earlier calls have begun to send; None begins anew.
     """
     outcome = Outcome()
@@ -51,6 +53,7 @@ async def drive(
     limits = httpx.Limits(max_connections=traffic.streams)
     async with httpx.AsyncClient(base_url=url, headers=headers, limits=limits, timeout=60) as http:
         sender = _Sender(http, f"/v2/models/{model}/infer", outcome, began, traffic.samples)
+        sender.pause_seconds = pause_seconds
         await asyncio.gather(*(sender.follow(one, left, most_seconds) for one in lanes))
     outcome.seconds = time.monotonic() - began
     return outcome
@@ -68,6 +71,7 @@ class _Sender:
     ) -> None:
         self.http, self.path, self.outcome = http, path, outcome
         self.began, self.samples = began, samples
+        self.pause_seconds = 0.0
 
     async def follow(
         self, messages: Iterator[Message], left: list[int], most_seconds: float
@@ -80,6 +84,7 @@ class _Sender:
             left[0] -= 1
             seen.add(message.stream)
             await self._send(message)
+            await asyncio.sleep(self.pause_seconds)
         self.outcome.streams += len(seen)
 
     async def _send(self, message: Message) -> None:

@@ -58,8 +58,9 @@ function tiles(live) {
   const sum = (rows, key) => rows.reduce((total, row) => total + row[key], 0);
   const worst = (rows, key) => rows.length ? Math.max(...rows.map(row => row[key])) : 0;
   at("rate").textContent = short(sum(recent, "samples") / 5);
-  at("median").textContent = recent.length ? short(sum(recent, "median_ms") / recent.length) : "–";
-  at("p99").textContent = recent.length ? short(worst(recent, "p99_ms")) : "–";
+  const timed = recent.filter(second => second.median_ms != null);
+  at("median").textContent = timed.length ? short(sum(timed, "median_ms") / timed.length) : "–";
+  at("p99").textContent = timed.length ? short(worst(timed, "p99_ms")) : "–";
   at("resident").textContent = live.resident;
   at("known").textContent = live.known;
   at("queued").textContent = live.queued_samples;
@@ -155,10 +156,11 @@ async function refresh() {
   model = live.model;
   at("model").textContent = `${live.model}, ${live.method}`;
   tiles(live);
+  const timed = live.seconds.filter(second => second.median_ms != null);
   draw("throughput", [{kind: "one", points: filled(live.seconds, live.now)}], live.now);
   draw("latency", [
-    {kind: "one", points: live.seconds.map(second => [second.at, second.median_ms])},
-    {kind: "two", points: live.seconds.map(second => [second.at, second.p99_ms])},
+    {kind: "one", points: timed.map(second => [second.at, second.median_ms])},
+    {kind: "two", points: timed.map(second => [second.at, second.p99_ms])},
   ], live.now);
   draw("accuracy", [
     {kind: "one", points: live.health.map(point => [point.at, point.accuracy])},

@@ -18,6 +18,8 @@ from trimtab.streams.draws import Draws
 _BLOCK = 8
 _SCALE = 1 << 13  # the fixed-point one of the cosines
 
+Table = tuple[tuple[int, ...], ...]
+
 _LUMA = (
     (16, 11, 10, 16, 24, 40, 51, 61),
     (12, 12, 14, 19, 26, 58, 60, 55),
@@ -48,8 +50,8 @@ def jpeg_compression(images: Tensor, draws: Draws, quality: float) -> Tensor:
     """What is left of the images after JPEG at ``quality`` (1 to 100)."""
     height, width = images.shape[1:3]
     luma, colour = _to_ycc(_fill_last_blocks(images))
-    luma = _through_blocks(luma, _quantisation(_LUMA, quality))
-    colour = _enlarge(_through_blocks(_halve(colour), _quantisation(_CHROMA, quality)))
+    luma = _through_blocks(luma, _LUMA, quality)
+    colour = _enlarge(_through_blocks(_halve(colour), _CHROMA, quality))
     return _to_rgb(luma, *colour.chunk(2))[:, :height, :width]
 
 
@@ -89,8 +91,12 @@ def _halve(planes: Tensor) -> Tensor:
     """Means over 2 x 2 pixels; halves go down and up in turn, so that no brightness is gained."""
     pairs = planes[:, ::2] + planes[:, 1::2]
     total = pairs[:, :, ::2] + pairs[:, :, 1::2]
-    bias = torch.tensor([1.0, 2.0]).repeat(total.shape[2] // 2)
-    return total.add_(bias).mul_(0.25).floor_()
+    return total.add_(_halves(total.shape[2])).mul_(0.25).floor_()
+
+
+@lru_cache(maxsize=16)
+def _halves(width: int) -> Tensor:
+    return torch.tensor([1.0, 2.0]).repeat(width // 2)
 
 
 def _enlarge(planes: Tensor) -> Tensor:
@@ -120,28 +126,35 @@ def _towards_neighbours(values: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     return before, after
 
 
-def _through_blocks(planes: Tensor, table: Tensor) -> Tensor:
+def _through_blocks(planes: Tensor, table: Table, quality: float) -> Tensor:
     """``planes`` after the transform of their 8 x 8 blocks, quantisation, and the way back.
 
-    Blocks stay where they are in the plane: along rows a matrix takes 16 neighbours at a time, two
-    blocks, along columns 8 whole rows. The first sums are small enough to be held in one part.
+    Along rows a matrix takes 16 neighbours at a time, two blocks; along columns all rows of one
+    place in their block are one long row. The first sums are small enough to be held in one part.
     """
     width = planes.shape[2]
     along = (planes.view(-1, 2 * _BLOCK) @ _first_matrix()).add_(0.5).floor_()
-    spectrum = _along_columns(_parts(False, 15), along.view(-1, _BLOCK, width), 15)
-    spectrum[:, 0, ::_BLOCK] -= 128 * _BLOCK * _BLOCK  # as if the plane held values around 0
-    kept = _quantised(spectrum, table.repeat(1, width // _BLOCK))
-    kept = _along_columns(_parts(True, 11), kept, 11).view(-1, 2 * _BLOCK)
+    spectrum = _along_columns(_parts(False, 15), _by_place(along.view(-1, _BLOCK, width)), 15)
+    spectrum[0, ::_BLOCK] -= 128 * _BLOCK * _BLOCK  # as if the plane held values around 0
+    levels, steps = _quantisation(table, quality, width)
+    tiled = spectrum.view(_BLOCK, -1, width)
+    tiled.mul_(levels).add_(0.5).floor_().mul_(steps)
+    kept = _along_columns(_parts(True, 11), spectrum, 11)
+    kept = _by_place(kept.view(_BLOCK, -1, width)).view(-1, 2 * _BLOCK)
     high, low = _last_matrices()
     pixels = kept @ high
     pixels.add_((kept @ low).floor_(), alpha=_weight(18)).add_(128.5).floor_().clamp_(0, 255)
     return pixels.view(planes.shape)
 
 
+def _by_place(rows: Tensor) -> Tensor:
+    """Blocks of rows with rows of the same place side by side, or the other way round (8 x ...)."""
+    return rows.transpose(0, 1).reshape(rows.shape[1], -1)
+
+
 def _along_columns(parts: Tensor, rows: Tensor, bits: int) -> Tensor:
     """The matrix of two ``parts`` @ ``rows`` divided by two to the ``bits``, halves rounded up."""
-    both = parts @ rows
-    high, low = both[:, :_BLOCK], both[:, _BLOCK:]
+    high, low = (parts @ rows).split(_BLOCK)
     return torch.add(high, low.floor_(), alpha=_weight(bits), out=rows).add_(0.5).floor_()
 
 
@@ -179,15 +192,6 @@ def _two_blocks(matrix: Tensor) -> Tensor:
     return blocks
 
 
-def _quantised(spectrum: Tensor, table: Tensor) -> Tensor:
-    """Whole multiples of ``table``; the spectrum is 8 times the standard's, halves away from 0.
-
-    What is drawn away from 0 by 2^-17 of itself passes no other half: it is a whole number.
-    """
-    levels = (table * _BLOCK).reciprocal() * (1 + 2**-17)
-    return spectrum.mul_(levels.float()).add_(0.5).floor_().mul_(table.float())
-
-
 @lru_cache(maxsize=1)
 def _cosines() -> Tensor:
     """The transform's matrix times the square root of 8, in fixed point."""
@@ -201,7 +205,15 @@ def _cosines() -> Tensor:
     return torch.tensor(rows, dtype=torch.float64)
 
 
-def _quantisation(table: tuple[tuple[int, ...], ...], quality: float) -> Tensor:
+@lru_cache(maxsize=16)
+def _quantisation(table: Table, quality: float, width: int) -> tuple[Tensor, Tensor]:
+    """Factors that make a row of spectra whole levels once rounded, and what a level is worth.
+
+    The spectrum is 8 times the standard's, halves go away from 0: what is drawn away from 0 by
+    2^-17 of itself passes no other half, since it is a whole number.
+    """
     percent = math.floor(5000 / quality) if quality < 50 else 200 - 2 * quality
     scaled = torch.tensor(table, dtype=torch.float64).mul_(percent).add_(50).div_(100).floor_()
-    return scaled.clamp_(1, 255)
+    steps = scaled.clamp_(1, 255).repeat(1, width // _BLOCK)[:, None]
+    levels = (steps * _BLOCK).reciprocal() * (1 + 2**-17)
+    return levels.float(), steps.float()
