@@ -37,7 +37,9 @@ KEY = ("method", "network", "scenario", "budget", "images", "batch", "seed")
 
 def budget_of(word: str) -> Any:
     """What ``trimtab.adapt`` takes."""
-    return {"none": None, "auto": "auto"}.get(word) or (None if word == "none" else float(word))
+    if word == "none":
+        return None
+    return word if word == "auto" else float(word)
 
 
 def measure(run: dict[str, Any]) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def memory(found: dict[str, dict[str, Any]], x: int, y: int) -> list[str]:
             (case["streams"], case["streams"] * case["backbone_megabytes"]) for case in cases
         ],
     }
-    return panel("megabytes of ROID's streams on a ResNet-50; copies", lines, COLORS, x, y)
+    return panel("ROID on a ResNet-50, megabytes: a fleet; a copy for each", lines, COLORS, x, y)
 
 
 def main() -> None:

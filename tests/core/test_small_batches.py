@@ -10,7 +10,13 @@ from torch import Tensor
 import trimtab
 from reference import nets
 from trimtab.core.advice import TrimtabWarning
-from trimtab.core.small_batches import FEWEST_SAMPLES, SOURCE_SAMPLES, STREAM_SAMPLES
+from trimtab.core.norm import BATCH
+from trimtab.core.small_batches import (
+    FEWEST_OF_A_REST,
+    FEWEST_SAMPLES,
+    SOURCE_SAMPLES,
+    STREAM_SAMPLES,
+)
 
 SAMPLES = 120
 """Of the first four corruptions."""
@@ -116,3 +122,23 @@ def test_a_stream_of_small_batches_goes_on_after_a_load(
     assert torch.equal(adapter(images[5:7]), other(images[5:7]))
     adapter.reset()
     assert adapter.state.followed_samples == 0
+
+
+def test_the_rest_of_a_domain_has_statistics_of_its_own_in_a_stream_of_ordinary_batches(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    adapter = trimtab.adapt(nets.trained("bn", recorded), "bn1")
+    adapter(images[:FEWEST_SAMPLES])
+    rest = images[FEWEST_SAMPLES:][:FEWEST_OF_A_REST]
+    logits = adapter(rest)
+    assert adapter.state.followed_samples == 0
+    torch.testing.assert_close(logits, adapter.backbone(rest, policy=BATCH).logits)
+
+
+def test_fewer_samples_than_a_rest_follow_the_stream(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    adapter = trimtab.adapt(nets.trained("bn", recorded), "bn1")
+    adapter(images[:FEWEST_SAMPLES])
+    adapter(images[FEWEST_SAMPLES:][: FEWEST_OF_A_REST - 1])
+    assert adapter.state.followed_samples == FEWEST_OF_A_REST - 1

@@ -36,18 +36,11 @@ def updates_after_each(adapter: trimtab.Adapter, batches: list[Tensor]) -> list[
 def test_first_batches_of_each_look_are_learned_from_and_later_ones_rarely(
     model: nets.Net, batches: list[Tensor]
 ) -> None:
-    learned = updates_after_each(trimtab.adapt(model, "roid", budget="auto"), batches)
+    adapter = trimtab.adapt(model, "roid", budget="auto")
+    learned = updates_after_each(adapter, batches)
     assert [learned[start] for start in (0, 10, 20)] == [1, 1, 1]
     assert sum(learned) <= 15
-
-
-def test_it_costs_less_than_learning_always(model: nets.Net, batches: list[Tensor]) -> None:
-    cost = {}
-    for budget in (None, "auto"):
-        adapter = trimtab.adapt(model, "roid", budget=budget)
-        updates_after_each(adapter, batches)
-        cost[budget] = passes(adapter.counters) / adapter.counters.samples
-    assert cost["auto"] < 0.75 * cost[None]
+    assert passes(adapter.counters) < 2.6 * adapter.counters.samples  # 3.5 and more, always
 
 
 def test_passes_that_try_what_an_update_has_changed_are_counted(

@@ -50,6 +50,7 @@ FURTHER = {
     "window, gn": Case("roid", "gn", {"window": 10}),
     "micro-batches": Case("tent", "bn", {"micro_batch": 5}),
     "budget": Case("roid", "ln", {"budget": 1.5}),
+    "budget by itself": Case("roid", "bn", {"budget": "auto"}),
     "composition": Case("roid + adaptive_norm + mean_teacher + class_balanced_memory", "bn", {}),
     "running statistics": Case("tent + adaptive_norm", "bn", {"window": 10}),
     "batch norm that stores nothing": Case("tent", "untracked", {}),

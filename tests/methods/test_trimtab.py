@@ -8,6 +8,7 @@ from torch import Tensor
 import trimtab
 from reference import nets
 from trimtab import models
+from trimtab.streams.data import Indices
 from trimtab.streams.embedded import load
 
 
@@ -72,6 +73,32 @@ def test_whole_batches_of_one_class_do_not_lock_a_batch_norm_network_in() -> Non
         right.append(float((adapter(inputs).argmax(1) == label).float().mean()))
     assert adapter.beliefs["adaptive_norm"]["late_share"] == 0
     assert min(right[4:]) > 0.8
+
+
+@pytest.mark.slow
+def test_a_veil_is_no_run_and_a_run_that_begins_late_is_seen_within_two_batches() -> None:
+    data, backbone = load("source"), models.load("fashion_resnet20_bn")
+    adapter, random = trimtab.adapt(backbone, "trimtab"), np.random.default_rng(0)
+
+    def given(chosen: Indices, veil: float) -> tuple[float, float]:
+        """Shares of the predictions that are right, by the preset and by the source model."""
+        inputs = torch.from_numpy(data.pixels(chosen)).permute(0, 3, 1, 2) / 255
+        inputs, truth = (1 - veil) * inputs + veil, torch.from_numpy(data.labels[chosen])
+        with torch.no_grad():
+            source_right = backbone(inputs).logits.argmax(1) == truth
+        return float((adapter(inputs).argmax(1) == truth).float().mean()), float(
+            source_right.float().mean()
+        )
+
+    for _ in range(3):  # stored statistics see one class or two in it
+        right, source_right = given(random.permutation(len(data))[:64], 0.7)
+    assert source_right < 0.3
+    assert right > 0.6
+    assert adapter.beliefs["adaptive_norm"]["late_share"] == 1
+    for _ in range(2):
+        right, _ = given(random.permutation(np.flatnonzero(data.labels == 9))[:64], 0.0)
+    assert adapter.beliefs["adaptive_norm"]["late_share"] == 0
+    assert right > 0.8
 
 
 @pytest.mark.parametrize("switch", ["temperature", "prior", "adaptive_norm", "cautious"])

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 FEWEST_SAMPLES = 16
 """A smaller batch has no statistics of its own that are worth normalising by."""
 
+FEWEST_OF_A_REST = 4
+"""What is left over of a domain or an epoch, in a stream of ordinary batches, may be this small:
+its own statistics are then nearer to the domain's than the source's are."""
+
 SOURCE_SAMPLES, STREAM_SAMPLES = 16, 64
 """How many samples the statistics that are followed count for: the source's at first, and at most
 so many of the stream's, exponentially weighted."""
@@ -40,6 +44,7 @@ def take_note(attempt: Attempt, samples: int, at_once: int) -> None:
         and attempt.state.window.size is None
         and at_once * worth < FEWEST_SAMPLES
         and not attempt.playing(roles.NormRule)  # which decides for batches of any size
+        and not _is_rest(attempt, at_once * worth)
     )
     if not attempt.follows_stream:
         return
@@ -53,6 +58,16 @@ def take_note(attempt: Attempt, samples: int, at_once: int) -> None:
             "instead, and updates count by their samples; window=64 learns once every 64 samples, "
             "for less work"
         )
+
+
+def _is_rest(attempt: Attempt, samples: int) -> bool:
+    """Whether a small batch is the rest of something in a stream that came in ordinary batches."""
+    state = attempt.state
+    return (
+        samples >= FEWEST_OF_A_REST
+        and state.followed_samples == 0
+        and state.counters.samples >= FEWEST_SAMPLES
+    )
 
 
 def following(attempt: Attempt, samples: int) -> NormPolicy:

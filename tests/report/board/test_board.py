@@ -136,6 +136,17 @@ def test_numbers_that_cannot_be_are_refused(values: dict[str, object], why: str)
     assert why in refusal(changed(BOB, with_scores(**values)))
 
 
+def test_shares_of_pixels_are_counted_by_pixels() -> None:
+    counts = {"predicted": [3000, 7000], "labels": [4000, 6000], "miou": 0.4}
+    ada, bob = (changed(one, with_scores(**counts)) for one in (ADA, BOB))
+    assert not made(ada=ada, bob=bob).refusals
+    lost = changed(BOB, with_scores(**counts | {"predicted": [3000, 6000]}))
+    found = made(ada=ada, again=replace(ada, by="Cid"), bob=lost)
+    assert ["not every sample has a prediction" in refused.why for refused in found.refusals] == [
+        True
+    ]
+
+
 def test_other_weights_are_refused() -> None:
     other = changed(BOB, lambda run: replace(run, spec=replace(run.spec, weights="f" * 16)))
     assert "other weights: ffffffff and not 01234567" in refusal(other)

@@ -72,15 +72,19 @@ def agreement(
 
 
 def contradiction(scores: Scores) -> str | None:
-    """What cannot be in numbers that were counted, None if they fit together."""
+    """What cannot be in numbers that were counted, None if they fit together.
+
+    In segmentation all shares are of labelled pixels, and samples are images.
+    """
+    counted = scores.samples if scores.miou is None else sum(scores.labels)
     flips = scores.negative_flips - scores.positive_flips
     checks = {
         "the error is not the source model's with the flips": math.isclose(
             scores.error - scores.source_error, flips, abs_tol=ROUNDING
         ),
-        "the error is no count of samples": _is_count(scores.error, scores.samples),
-        "not every sample has a prediction": sum(scores.predicted) == scores.samples,
-        "not every sample has a label": sum(scores.labels) == scores.samples,
+        "the error is no count of samples": _is_count(scores.error, counted),
+        "not every sample has a prediction": sum(scores.predicted) == counted,
+        "not every sample has a label": sum(scores.labels) == counted,
         "the mean of the domains' errors is another": not scores.errors
         or math.isclose(
             statistics.fmean(scores.errors.values()), scores.domain_error, abs_tol=ROUNDING
