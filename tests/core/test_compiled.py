@@ -1,5 +1,6 @@
 """Passes by torch.compile: the plain results, one graph for all streams, and plain where not."""
 
+import shutil
 import warnings
 from collections.abc import Iterator
 
@@ -79,6 +80,7 @@ def test_results_are_those_of_the_plain_path_and_streams_share_a_graph(
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
 def test_the_real_compiler_gives_the_results_of_the_plain_path() -> None:
     torch.manual_seed(0)
     layers = nn.Flatten(), nn.Linear(432, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 5)
