@@ -44,7 +44,6 @@ class OnnxBackbone(ForwardBackbone):
         output: Output = None,
     ) -> None:
         onnx, runtime = _packages()
-        raw = Path(path).read_bytes()
         model = onnx.load(path)
         head = _cut_classifier(onnx, model)
         options = runtime.SessionOptions()
@@ -56,7 +55,7 @@ class OnnxBackbone(ForwardBackbone):
             _Session(session),
             head,
             num_classes,
-            identity=raw,
+            identity=graph,
             normalization=normalization,
             output=output,
             what=f"{Path(path).name} is an ONNX model, which makes forward passes only",

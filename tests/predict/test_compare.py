@@ -12,28 +12,38 @@ import trimtab
 from predict.pictures import write
 from reference import nets
 from trimtab.cli.main import main
-from trimtab.core.look import COLUMNS, Look
-from trimtab.predict.compare import Comparison, Estimate, compare
+from trimtab.predict.compare import Comparison, Estimate, Said, compare
+
+
+def kappas(model: nets.Net, method: str, images: Tensor) -> list[float]:
+    """Cohen's kappa of images and mirror images, sample by sample, from an adapter of its own."""
+    adapter, said, seen = trimtab.adapt(model, method), [], []
+    for batch in images.split(16):
+        seen += adapter.predict(batch.flip(-1)).argmax(1).tolist()
+        said += adapter(batch).argmax(1).tolist()
+    count = len(said)
+    chance = sum(said.count(c) / count * seen.count(c) / count for c in range(7))
+    return [((a == b) - chance) / max(1 - chance, 0.05) for a, b in zip(said, seen, strict=True)]
 
 
 def by_hand(model: nets.Net, method: str, images: Tensor) -> tuple[float, float]:
-    """Mean gain over batches and its standard error, from two adapters and the guard's rule."""
-    source, adapted = trimtab.adapt(model, "source"), trimtab.adapt(model, method)
-    earlier, means = torch.zeros(0, len(COLUMNS)), []
-    for batch in images.split(16):
-        view = batch.flip(-1)
-        look = Look(
-            adapted_view=adapted.predict(view),
-            adapted=adapted(batch),
-            source=source(batch),
-            source_view=source(view),
-        )
-        rows = look.rows(earlier)
-        earlier = torch.cat([rows, earlier])
-        means.append(-rows[:, 0].mean().item())
+    """Mean gain over batches of sixteen and its standard error."""
+    own, source = kappas(model, method, images), kappas(model, "source", images)
+    gains = [a - b for a, b in zip(own, source, strict=True)]
+    means = [sum(gains[start : start + 16]) / 16 for start in range(0, len(gains), 16)]
     mean = sum(means) / len(means)
     variance = sum((value - mean) ** 2 for value in means) / (len(means) - 1)
     return mean, math.sqrt(variance / len(means))
+
+
+def test_one_class_for_everything_is_no_stability() -> None:
+    said = Said()
+    constant, varied = torch.eye(4)[[2] * 12], torch.eye(4)[[0, 1, 2, 3] * 3]
+    said.take(constant, constant)
+    assert float(torch.cat(said.rightness()).mean()) == pytest.approx(0)
+    other = Said()
+    other.take(varied, varied)
+    assert float(torch.cat(other.rightness()).mean()) == pytest.approx(1)
 
 
 def test_gains_are_the_mean_of_what_each_sample_gains(model: nets.Net, images: Tensor) -> None:

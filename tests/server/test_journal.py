@@ -10,7 +10,10 @@ from torch import Tensor, nn
 import trimtab
 from same import assert_same
 from server.running import running, service
+from trimtab.core import saved
+from trimtab.server.building import make_service
 from trimtab.server.journal import Entry, Journal, read
+from trimtab.server.options import default_options
 from trimtab.server.replay import Replay
 
 STREAMS = 5
@@ -138,3 +141,23 @@ def test_a_round_is_noted_before_it_is_computed(net: nn.Module, images: Tensor) 
     with running(served) as url, trimtab.Client(url) as client:
         client.infer(torch.zeros_like(images[:1]), stream="cam-1")
     assert order == ["noted", "step", "closed"]
+
+
+def test_rounds_are_on_the_disk_before_a_state_that_they_led_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    options = default_options(
+        model="fashion_resnet20_gn", store=str(tmp_path), journal=str(tmp_path / "rounds")
+    )
+    streams = make_service(options).streams
+    store, journal = streams.store, streams.journal
+    assert store is not None
+    assert journal is not None
+    monkeypatch.setattr(Journal, "settle", lambda journal: order.append("settled"))
+    monkeypatch.setattr(saved, "write", lambda *_, **__: order.append("written"))
+    store.put("cam", {"learned_through": 1})
+    assert store.flush(10)
+    store.close()
+    journal.close()
+    assert order == ["settled", "written"]

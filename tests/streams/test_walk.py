@@ -163,7 +163,7 @@ def test_settings_that_make_no_walk_are_refused(settings: str, message: str) -> 
 
 
 def test_an_unknown_calibration_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match=r"or one of .*; got 'nowhere'"):
+    with pytest.raises(ValueError, match=r"or one of .*fashion_resnet20_gn.*; got 'nowhere'"):
         scenario("walk(calibration='nowhere')").stream(clean())
 
 

@@ -1,8 +1,9 @@
 """Which method looks best on unlabelled data: gains over no adaptation, estimated without labels.
 
-A prediction seems right where the model says the same of a mirrored view; the guard's rule
-(``core/look.py``) makes of that by how much a method seems righter than the source model. How often
-the choice is the true best one is measured in docs/compare.md.
+A prediction seems right where the model says the same of a mirrored view, beyond what chance would
+give among the classes that it predicts (Cohen's kappa): a model that says one class of everything
+agrees with itself for nothing. How often the choice is the true best one is measured in
+docs/compare.md.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from trimtab.api import adapt
 from trimtab.augment import mirrored
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
-from trimtab.core.look import COLUMNS, RING_SAMPLES, Look
+from trimtab.core.look import class_shares
 
 METHODS = ("bn1", "neo", "tent", "roid", "asr", "trimtab")
 """Compared with no adaptation unless others are named."""
@@ -30,7 +31,8 @@ DEVIATIONS = 2.0
 FEWEST_BATCHES = 4
 """Fewer do not show how sure an estimate is."""
 
-HARM, AGREEMENT = COLUMNS.index("harm"), COLUMNS.index("agreement")
+LEAST_ROOM = 0.05
+"""Least distance of chance from certainty: with one class in all, nothing can be told."""
 
 
 @dataclass(frozen=True)
@@ -84,39 +86,62 @@ class Comparison:
 
 
 @dataclass
+class Said:
+    """Classes that a model predicted, batch by batch, of images and of their mirror images."""
+
+    classes: list[Tensor] = field(default_factory=list)
+    mirrored: list[Tensor] = field(default_factory=list)
+    count: int = 2
+
+    def take(self, logits: Tensor, view: Tensor) -> None:
+        """Remember a batch."""
+        self.classes.append(logits.argmax(1).cpu())
+        self.mirrored.append(view.argmax(1).cpu())
+        self.count = logits.shape[1]
+
+    def rightness(self) -> list[Tensor]:
+        """How right each prediction seems, batch by batch: 1 where it is stable, 0 by chance.
+
+        The mean over all is Cohen's kappa of the predictions of images and mirror images.
+        """
+        shares = [
+            class_shares(torch.cat(said), self.count) for said in (self.classes, self.mirrored)
+        ]
+        chance = float((shares[0] * shares[1]).sum())
+        room = max(1 - chance, LEAST_ROOM)
+        pairs = zip(self.classes, self.mirrored, strict=True)
+        return [((said == seen).double() - chance) / room for said, seen in pairs]
+
+
+@dataclass
 class _Candidate:
     """A method on its way along the stream."""
 
     method: str
     adapter: Adapter | None
     refused: str = ""
-    rows: Tensor = field(default_factory=lambda: torch.zeros(0, len(COLUMNS)))
-    gains: list[float] = field(default_factory=list)
-    agreements: list[float] = field(default_factory=list)
+    said: Said = field(default_factory=Said)
 
-    def take(self, batch: Tensor, view: Tensor, source: Tensor, source_view: Tensor) -> None:
+    def take(self, batch: Tensor, view: Tensor) -> None:
         if self.adapter is None:
             return
         try:
-            adapted_view = self.adapter.predict(view)
-            adapted = self.adapter(batch)
+            seen = self.adapter.predict(view)
+            self.said.take(self.adapter(batch), seen)
         except ValueError as error:
             self.adapter, self.refused = None, str(error)
-            return
-        new = Look(adapted, source, adapted_view, source_view).rows(self.rows)
-        self.rows = torch.cat([new, self.rows])[:RING_SAMPLES]
-        self.gains.append(-float(new[:, HARM].mean()))
-        self.agreements.append(float(new[:, AGREEMENT].mean()))
 
-    def estimate(self) -> Estimate:
-        if self.adapter is None or not self.gains:
+    def estimate(self, source: Said) -> Estimate:
+        if self.adapter is None:
             return Estimate(self.method, refused=self.refused)
-        gains = torch.tensor(self.gains, dtype=torch.float64)
+        pairs = zip(self.said.rightness(), source.rightness(), strict=True)
+        gains = torch.stack([(own - other).mean() for own, other in pairs])
         known = len(gains) >= FEWEST_BATCHES
         error = float(gains.std()) / len(gains) ** 0.5 if known else math.inf
         counters = self.adapter.counters
         passes = (counters.forward_samples + 2 * counters.backward_samples) / counters.samples
-        agreement = sum(self.agreements) / len(gains)
+        agrees = torch.cat(self.said.classes) == torch.cat(source.classes)
+        agreement = float(agrees.double().mean())
         return Estimate(self.method, float(gains.mean()), error, agreement, passes)
 
 
@@ -138,20 +163,21 @@ def compare(
         methods: Names or compositions; one that cannot be tried says why.
         progress: Called with the number of images so far.
     """
-    source = adapt(backbone, SOURCE, seed=seed)
+    source, said = adapt(backbone, SOURCE, seed=seed), Said()
     candidates = [_candidate(backbone, method, seed) for method in methods]
-    images, stable = 0, 0
+    images = 0
     for batch in batches:
         view = mirrored(batch)
-        logits, seen = source(batch), source.predict(view)
-        stable += int((logits.argmax(1) == seen.argmax(1)).sum())
+        said.take(source(batch), source.predict(view))
         for candidate in candidates:
-            candidate.take(batch, view, logits, seen)
+            candidate.take(batch, view)
         images += len(batch)
         progress(images)
     if not images:
         raise ValueError("there are no images to compare methods on")
-    return Comparison(images, stable / images, tuple(one.estimate() for one in candidates))
+    same = torch.cat(said.classes) == torch.cat(said.mirrored)
+    stability = float(same.double().mean())
+    return Comparison(images, stability, tuple(one.estimate(said) for one in candidates))
 
 
 def _candidate(backbone: Backbone, method: str, seed: int) -> _Candidate:
