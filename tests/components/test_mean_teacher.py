@@ -10,6 +10,7 @@ import trimtab
 from components.steps import step
 from reference import nets
 from trimtab.components.mean_teacher import MeanTeacher
+from trimtab.core import optimizer
 from trimtab.core.backbone import Tensors
 from trimtab.core.prediction import Prediction
 
@@ -87,11 +88,11 @@ def test_a_step_that_overflows_leaves_the_teacher_as_it_was(
 ) -> None:
     adapter = trimtab.adapt(model, "tent + mean_teacher")
 
-    def overflow(optimizer: torch.optim.Optimizer) -> None:
-        for param in optimizer.param_groups[0]["params"]:
+    def overflow(params: list[Tensor], *_: object, **__: object) -> None:
+        for param in params:
             param.fill_(torch.inf)
 
-    monkeypatch.setattr(torch.optim.Adam, "step", overflow)
+    monkeypatch.setattr(optimizer, "adam", overflow)
     adapter(images[:16])
     assert adapter.counters.skipped_updates == 1
     teacher = adapter.memory["mean_teacher"]

@@ -137,4 +137,4 @@ def test_killed_at_random_moments_every_stream_is_what_it_says_it_learned() -> N
     found = json.loads(done.stdout)
     assert found["kills"] == 4
     assert found["requests_learned"] > 0
-    assert found["largest_difference"] == 0
+    assert found["difference_to_the_replayed_rounds"] == 0

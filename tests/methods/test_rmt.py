@@ -1,6 +1,7 @@
 """RMT's outputs, source data and warm-up."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 import trimtab
 from core.attempts import attempt_of
 from reference import nets
+from trimtab.core import optimizer
 from trimtab.core.source_data import SourceData
 
 
@@ -95,13 +97,13 @@ def test_a_warm_up_moves_the_weights_at_a_rising_rate(
     model: nets.Net, images: Tensor, source: SourceData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rates = []
-    step = torch.optim.Adam.step
+    adam = optimizer.adam
 
-    def noting(optimizer: torch.optim.Adam) -> None:
-        rates.append(optimizer.param_groups[0]["lr"])
-        step(optimizer)
+    def noting(*tensors: list[Tensor], lr: float, **settings: Any) -> None:
+        rates.append(lr)
+        adam(*tensors, lr=lr, **settings)
 
-    monkeypatch.setattr(torch.optim.Adam, "step", noting)
+    monkeypatch.setattr(optimizer, "adam", noting)
     adapter = trimtab.adapt(model, "rmt", source_data=source, warm_up_samples=64, lr=0.01)
     adapter(images[:16])
     assert adapter.counters.updates == 4 + 1

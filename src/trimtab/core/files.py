@@ -40,8 +40,10 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         if target.exists():
             temporary.chmod(target.stat().st_mode & 0o777)
         temporary.replace(target)
-    finally:
+    except BaseException:  # once it has replaced the target, its name may be another writer's
         temporary.unlink(missing_ok=True)
+        raise
+    finally:
         if handle is not None:
             os.close(handle)
 
