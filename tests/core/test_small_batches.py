@@ -142,3 +142,13 @@ def test_fewer_samples_than_a_rest_follow_the_stream(
     adapter(images[:FEWEST_SAMPLES])
     adapter(images[FEWEST_SAMPLES:][: FEWEST_OF_A_REST - 1])
     assert adapter.state.followed_samples == FEWEST_OF_A_REST - 1
+
+
+def test_small_batches_follow_the_stream_again_after_a_reset(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    adapter = trimtab.adapt(nets.trained("bn", recorded), "bn1")
+    adapter(images[:FEWEST_SAMPLES])
+    adapter.reset()
+    adapter(images[: FEWEST_SAMPLES - 1])
+    assert adapter.state.followed_samples == FEWEST_SAMPLES - 1

@@ -66,7 +66,7 @@ def _is_rest(attempt: Attempt, samples: int) -> bool:
     return (
         samples >= FEWEST_OF_A_REST
         and state.followed_samples == 0
-        and state.counters.samples >= FEWEST_SAMPLES
+        and state.pace.samples >= FEWEST_SAMPLES  # counters survive a reset, this does not
     )
 
 
