@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.optim.adam import adam
 
 import trimtab
 from core.attempts import attempt_of
@@ -97,9 +98,8 @@ def test_a_warm_up_moves_the_weights_at_a_rising_rate(
     model: nets.Net, images: Tensor, source: SourceData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rates = []
-    adam = optimizer.adam
 
-    def noting(*tensors: list[Tensor], lr: float, **settings: Any) -> None:
+    def noting(*tensors: Any, lr: float, **settings: Any) -> None:
         rates.append(lr)
         adam(*tensors, lr=lr, **settings)
 
