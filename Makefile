@@ -11,7 +11,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
-# Two and a half minutes on two cores: what is marked slow is left out, and each method is checked on one kind of norm.
+# Two minutes on two cores: what is marked slow is left out, and each method is checked on one kind of norm.
 quick: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow" --quick
 
