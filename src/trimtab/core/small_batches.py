@@ -44,7 +44,7 @@ def take_note(attempt: Attempt, samples: int, at_once: int) -> None:
         and attempt.state.window.size is None
         and at_once * worth < FEWEST_SAMPLES
         and not attempt.playing(roles.NormRule)  # which decides for batches of any size
-        and not _is_rest(attempt, at_once * worth)
+        and not (at_once == samples and _is_rest(attempt, samples * worth))
     )
     if not attempt.follows_stream:
         return
