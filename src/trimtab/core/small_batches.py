@@ -44,7 +44,7 @@ def take_note(attempt: Attempt, samples: int, at_once: int) -> None:
         and attempt.state.window.size is None
         and at_once * worth < FEWEST_SAMPLES
         and not attempt.playing(roles.NormRule)  # which decides for batches of any size
-        and not (at_once == samples and _is_rest(attempt, samples * worth))
+        and not _is_rest(attempt, at_once * worth)
     )
     if not attempt.follows_stream:
         return
@@ -62,11 +62,11 @@ def take_note(attempt: Attempt, samples: int, at_once: int) -> None:
 
 def _is_rest(attempt: Attempt, samples: int) -> bool:
     """Whether a small batch is the rest of something in a stream that came in ordinary batches."""
-    state = attempt.state
+    before = attempt.origin  # which a prediction and a step have in common
     return (
         samples >= FEWEST_OF_A_REST
-        and state.followed_samples == 0
-        and state.pace.samples >= FEWEST_SAMPLES  # counters survive a reset, this does not
+        and before.followed_samples == 0
+        and before.pace.samples >= FEWEST_SAMPLES  # counters survive a reset, this does not
     )
 
 
