@@ -115,3 +115,17 @@ def test_a_pool_gives_each_job_with_its_result() -> None:
     assert dict(in_processes(abs, [-3, 2, -1], 2)) == {-3: 3, 2: 2, -1: 1}
     with pytest.raises(ZeroDivisionError):
         list(in_processes((1).__floordiv__, [0], 1))
+
+
+def _die(path: str) -> None:
+    Path(path).write_text(str(os.getpid()))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_a_killed_process_is_gone_with_its_locks_when_its_end_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "process"
+    for _, result in in_processes(_die, [str(path)], 1):
+        assert result is Killed.KILLED
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(path.read_text()), 0)

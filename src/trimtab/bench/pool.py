@@ -46,6 +46,7 @@ def in_processes(
                 killed = isinstance(future.exception(), BrokenProcessPool)
                 if killed:
                     pools.remove(pool)
+                    pool.shutdown()  # ends once the process is gone, and its locks with it
                     pools.append(pool := _one_process())
                 result = Killed.KILLED if killed else future.result()
                 if queue:
