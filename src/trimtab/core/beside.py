@@ -3,6 +3,7 @@
 import atexit
 import ctypes
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Thread
 from weakref import WeakSet
 
@@ -14,10 +15,15 @@ _running: WeakSet[Thread] = WeakSet()
 
 def run_beside(work: Callable[[], None]) -> Thread:
     """The thread that does some work; the program may end before it is done."""
-    thread = Thread(target=work, name="trimtab-beside", daemon=True)
+    thread = Thread(target=_until_stopped, args=(work,), name="trimtab-beside", daemon=True)
     _running.add(thread)
     thread.start()
     return thread
+
+
+def _until_stopped(work: Callable[[], None]) -> None:
+    with suppress(SystemExit):
+        work()
 
 
 def stop(thread: Thread) -> None:

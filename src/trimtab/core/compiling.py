@@ -79,9 +79,15 @@ def twin_of(backbone: Backbone) -> Backbone:
     """A backbone over the same weights with modules of its own, for another thread."""
     modules = backbone.model.named_modules()
     watched = next((name for name, m in modules if m is backbone.classifier), None)
-    how = {"normalization": backbone.normalization, "output": backbone.output}
     with backbone.lock:
-        return Backbone(backbone.model, backbone.num_classes, watched, task=backbone.task, **how)
+        return Backbone(
+            backbone.model,
+            backbone.num_classes,
+            watched,
+            normalization=backbone.normalization,
+            output=backbone.output,
+            task=backbone.task,
+        )
 
 
 def batched(inputs: Tensor) -> Tensor:
