@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Tests start many processes, which would each compile all of the package.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test quick lint docs package clean
 
@@ -11,7 +13,8 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
-# Two minutes on two cores: what is marked slow is left out, and each method is checked on one kind of norm.
+# A minute and a half on two cores: what is marked slow is left out, each method is checked on one kind of
+# norm, and of what is checked by discovery one case in three or four is run.
 quick: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow" --quick
 

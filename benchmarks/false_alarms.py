@@ -3,7 +3,7 @@
 ``python benchmarks/false_alarms.py --out benchmarks/results/false_alarms.json`` follows the fifteen
 corruptions once for each network and method, and keeps what both models say of every batch and of
 its views. Whole domains of that record, drawn at random, are then joined to streams of 100,000
-samples and more, which take seconds: the guard's own weighing sees every batch as a thorough look,
+samples and more, which take seconds: the guard's own weighing looks at every batch,
 several times as often as it would along a stream, so alarms are rather counted too often. What a
 replay cannot show is how adapting itself would have gone on.
 """

@@ -124,3 +124,17 @@ def test_a_process_goes_on_with_the_network_and_stream_that_it_knows() -> None:
     assert most_fitting(jobs, ("bn", "continual"), [("gn", "mixed")]) == 2
     assert most_fitting(jobs[:2], ("bn", "continual"), [("gn", "mixed")]) == 1
     assert most_fitting([jobs[0], jobs[3]], ("bn", "continual"), [("gn", "mixed")]) == 1
+
+
+def _die(path: str) -> None:
+    Path(path).write_text(str(os.getpid()))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_a_killed_process_is_gone_with_its_locks_when_its_end_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "process"
+    for _, result in in_processes(_die, [str(path)], 1):
+        assert result is Killed.KILLED
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(path.read_text()), 0)

@@ -32,6 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_a_page_of_both(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["leaderboard", str(folder), "--suite", str(folder / "board.toml"), "--title", "Ours"]
     assert main(asked) == 0
@@ -65,6 +66,7 @@ def test_a_board_of_other_streams_takes_none_of_them(
     assert "No submission compares" in (tmp_path / "page.html").read_text()
 
 
+@pytest.mark.slow
 def test_the_streams_of_a_board_can_be_fewer(folder: Path, tmp_path: Path) -> None:
     asked = ["leaderboard", str(folder), "--suite", str(folder / "board.toml"), "--only", "mixed"]
     assert main([*asked, "--out", str(tmp_path / "page.html")]) == 0

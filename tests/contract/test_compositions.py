@@ -15,12 +15,12 @@ from trimtab.core.component import Recall
 def continued(
     adapter: trimtab.Adapter, other: trimtab.Adapter, images: Tensor, size: int = 12
 ) -> bool:
-    """Run half of a stream, hand it over, and see whether both go on alike."""
+    """Run two batches of a stream, hand it over, and see whether both go on alike."""
     batches = images.split(size)
-    for batch in batches[:3]:
+    for batch in batches[:2]:
         assert adapter(batch).isfinite().all()
     other.load_state_dict(adapter.state_dict())
-    return all(torch.equal(adapter(batch), other(batch)) for batch in batches[3:5])
+    return torch.equal(adapter(batches[2]), other(batches[2]))
 
 
 def pairs() -> list[Any]:

@@ -1,7 +1,8 @@
 """Rules of the house that can be read off the source: sizes of files, and whose names are used."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,10 +29,15 @@ def test_no_file_is_longer_than_three_hundred_lines() -> None:
     "folder", [PACKAGE, TESTS, BENCHMARKS], ids=["package", "tests", "benchmarks"]
 )
 def test_no_private_name_is_used_outside_its_module(folder: Path) -> None:
-    made = {name for path in sources(PACKAGE) for name in defined(path) if is_private(name)}
-    ours = made - set(dir(nn.Module()))  # torch's own, which we may set but did not name
-    found = [f"{path}: {name}" for path in sources(folder) for name in borrowed(path, ours)]
+    found = [f"{path}: {name}" for path in sources(folder) for name in borrowed(path, private())]
     assert found == []
+
+
+@cache
+def private() -> frozenset[str]:
+    """Private names that the package makes."""
+    made = {name for path in sources(PACKAGE) for name in defined(path) if is_private(name)}
+    return frozenset(made - set(dir(nn.Module())))  # torch's own, which we may set but did not name
 
 
 def test_no_method_defines_an_adapter() -> None:
@@ -41,13 +47,13 @@ def test_no_method_defines_an_adapter() -> None:
         assert "Adapter" not in bases, path
 
 
-def borrowed(path: Path, ours: set[str]) -> Iterator[str]:
+def borrowed(path: Path, ours: Set[str]) -> Iterator[str]:
     """Private names of the package that a file uses without having made them."""
-    own = set(defined(path))
+    others = ours - set(defined(path))
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("trimtab"):
             yield from (alias.name for alias in node.names if is_private(alias.name))
-        elif isinstance(node, ast.Attribute) and node.attr in ours - own:
+        elif isinstance(node, ast.Attribute) and node.attr in others:
             yield ast.unparse(node)
 
 

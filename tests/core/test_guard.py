@@ -13,6 +13,7 @@ from trimtab import Guard, Health
 from trimtab.core import concentration
 from trimtab.core.adapter import Adapter
 from trimtab.core.component import OutputRule, Step
+from trimtab.core.judging import SUSPICION
 from trimtab.core.look import COLUMNS
 from trimtab.core.method import Method
 from trimtab.core.norm import SOURCE
@@ -161,19 +162,35 @@ class Rotates(OutputRule):
         return logits.roll(1, 1) if self.switch[0] else logits
 
 
-def test_a_look_becomes_thorough_where_models_begin_to_differ() -> None:
+def learning(rule: OutputRule) -> Adapter:
+    method = Method((*trimtab.build("tent").components, rule), norm=SOURCE)
+    return trimtab.adapt(Painted(), method, guard=True)
+
+
+@pytest.mark.parametrize("calm", [20, 30, 40, 50])
+def test_harm_is_looked_at_soon_whatever_was_spent_on_looks_before(calm: int) -> None:
     Rotates.switch = [False]
-    method = Method((*trimtab.build("tent").components, Rotates()), norm=SOURCE)
-    adapter = trimtab.adapt(Painted(), method, guard=Guard(acts=False))
-    feed(adapter, 30)
-    while adapter.state.guard["looks"] % 4 == 0:  # the next regular look would be thorough
-        feed(adapter, 1)
-    assert adapter.health.accuracy is None
-    looked_at = adapter.health.looked_at
+    adapter = learning(Rotates())
+    feed(adapter, calm)
+    assert adapter.health.accuracy is None  # no view was worth its passes
     Rotates.switch[0] = True
-    while adapter.health.looked_at == looked_at:
-        adapter(images(32, adapter.counters.samples))
+    feed(adapter, 3, seed=1)
     assert adapter.health.accuracy is not None
+
+
+def test_from_suspicion_on_the_source_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Guard, "alarm", 1e9)
+    Spoils.switch = [False]
+    adapter = learning(Spoils())
+    feed(adapter, 20)
+    Spoils.switch[0] = True
+    answers = feed(adapter, 8, seed=1)
+    health = adapter.health
+    assert (health.predicting, health.alarms) == ("adapted", 0)
+    assert (health.evidence or 0) > SUSPICION
+    inputs = images(32, 107)
+    with torch.no_grad():
+        assert torch.equal(answers[7], adapter.backbone(inputs).logits)
 
 
 class FollowsTheFirst(OutputRule):

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 FIRST_STEPS = """
 import sys
 import torch
@@ -17,6 +19,7 @@ print("torch._dynamo" in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_a_first_update_does_not_load_the_compiler() -> None:
     done = subprocess.run(
         [sys.executable, "-c", FIRST_STEPS], capture_output=True, text=True, check=True

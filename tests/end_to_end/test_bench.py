@@ -84,8 +84,8 @@ def test_a_failed_run_is_recorded_and_does_not_stop_the_others(
 
 
 def test_a_killed_worker_is_marked_and_the_others_go_on(suite: Path, tmp_path: Path) -> None:
-    # Runs of a second or two: a worker has to be found while it is at one.
-    few = ["--only", "mixed", "--set", "seed=0", "--set", "images_per_domain=100"]
+    # Runs of about a second: a worker has to be found while it is at one.
+    few = ["--only", "mixed", "--set", "seed=0", "--set", "images_per_domain=40"]
     process = subprocess.Popen(
         command(suite, tmp_path, "--workers", "2", *few), stdout=subprocess.PIPE, text=True
     )

@@ -9,7 +9,7 @@ from end_to_end.test_report_widgets import HIDDEN_WITHOUT_HINT, LEAST_PIXELS, TE
 from report.board.test_board import ADA, BOB, made
 from trimtab.report.board.page import board_page
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]  # one at a time
 
 
 @pytest.mark.parametrize("width", [390, 1280])

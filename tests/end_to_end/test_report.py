@@ -12,7 +12,7 @@ from report import stores
 from trimtab.bench.result import RunResult
 from trimtab.cli.main import main
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]  # one at a time
 
 LONG = "tent + source_ensembling(momentum=0.99) + prior_correction"
 METHODS = {"source": 0.5, "bn1": 0.35, "tent": 0.62, "eata": 0.3, "roid": 0.2, LONG: 0.25}

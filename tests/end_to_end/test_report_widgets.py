@@ -12,7 +12,7 @@ from end_to_end.test_report import many_runs
 from report import stores
 from trimtab.cli.main import main
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]  # one at a time
 
 LEAST_PIXELS = 11
 

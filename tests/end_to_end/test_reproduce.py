@@ -15,8 +15,7 @@ pytestmark = pytest.mark.slow
 
 
 def arguments(store: Path) -> list[str]:
-    words = ["reproduce", "generalization", "--quick", "--images", "3", "--batch-size", "8"]
-    return [*words, "--model", "fashion_resnet20_bn", "--workers", "1", "--store", str(store)]
+    return ["reproduce", "priors", "--quick", "--workers", "1", "--store", str(store)]
 
 
 def kept(store: Path) -> dict[str, bytes]:
@@ -36,10 +35,10 @@ def test_a_killed_experiment_goes_on_and_ends_like_an_uninterrupted_one(tmp_path
     process.wait()
     survived = kept(broken)
     assert len(survived) < len(kept(whole))
-    assert not (broken / "reproduce-generalization.html").exists()
+    assert not (broken / "reproduce-priors.html").exists()
 
     times = {name: (broken / "studies" / name).stat().st_mtime_ns for name in survived}
     assert main(arguments(broken)) == 0
     assert kept(broken) == kept(whole)
     assert times == {name: (broken / "studies" / name).stat().st_mtime_ns for name in times}
-    assert (broken / "reproduce-generalization.html").exists()
+    assert (broken / "reproduce-priors.html").exists()

@@ -12,6 +12,7 @@ from reference import nets
 from trimtab.fleets.names import check, file_stem, name_of, seed_of
 
 
+@pytest.mark.slow
 @given(st.text(min_size=1))
 def test_a_files_name_leads_back_to_the_streams_and_nowhere_else(name: str) -> None:
     stem = file_stem(name)

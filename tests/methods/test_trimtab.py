@@ -37,6 +37,7 @@ def test_it_works_with_windows_and_micro_batches(
     assert adapter.counters.updates > 0
 
 
+@pytest.mark.slow
 def test_single_samples_leave_a_batch_norm_network_near_its_source(
     recorded: dict[str, Tensor], images: Tensor
 ) -> None:

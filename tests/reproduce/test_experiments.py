@@ -1,18 +1,25 @@
 """Every experiment, from its command to its page, on a tiny configuration."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from trimtab import reproduce
+from trimtab.bench import runner
 from trimtab.bench.store import RunStore
 from trimtab.cli.main import main
+from trimtab.reproduce import execution
 from trimtab.reproduce.execution import all_runs, all_studies, findings
+from trimtab.reproduce.experiments import harm
 from trimtab.reproduce.setup import Setup, setup_for, small
-from trimtab.reproduce.study import StudyStore
+from trimtab.reproduce.study import Study, StudyStore
+from trimtab.streams import scenario_base
+from trimtab.streams.corruptions import BENCHMARK
+from trimtab.streams.domains import Corrupted
 
 NETWORKS = ("fashion_resnet20_bn", "fashion_resnet20_gn")
 
@@ -41,8 +48,28 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Studies without processes of their own, four domains, few source images.
+
+    Tests of the pool and of killed experiments have the processes.
+    """
+
+    def one_by_one(
+        work: Callable[[Study], None], jobs: Sequence[Study], workers: int
+    ) -> Iterator[tuple[Study, None]]:
+        assert workers == 1
+        return ((job, work(job)) for job in jobs)
+
+    monkeypatch.setattr(execution, "in_processes", one_by_one)
+    monkeypatch.setattr(runner, "SOURCE_IMAGES", 32)
+    monkeypatch.setattr(harm, "QUICK_METHODS", ("tent",))
+    monkeypatch.setattr(scenario_base, "Corrupted", partial(Corrupted, names=BENCHMARK[::4]))
+
+
 @pytest.mark.slow
 @pytest.mark.xdist_group("experiments")  # which share a store, and so runs
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("name", reproduce.EXPERIMENTS)
 def test_an_experiment_runs_makes_its_page_and_is_not_done_twice(
     name: str, store: Path, capsys: pytest.CaptureFixture[str]

@@ -85,6 +85,7 @@ def test_a_replay_goes_back_where_a_killed_server_had_lost_something(
         replay.play([Entry("cam-1", 8, 3, 7, 21, True, True)])
 
 
+@pytest.mark.slow
 def test_a_frozen_stream_a_fresh_start_and_the_source_model_are_replayed(
     net: nn.Module, images: Tensor, tmp_path: Path
 ) -> None:

@@ -81,6 +81,7 @@ def clean() -> Corrupted:
     return Corrupted(load(), NAMES)
 
 
+@pytest.mark.slow
 def test_a_stream_shows_the_severities_of_the_walk(tmp_path: Path) -> None:
     text = f"walk(calibration='{saved(tmp_path)}', images_per_domain=400, speed='slow', legs=4)"
     stream = scenario(text).stream(clean(), seed=1)

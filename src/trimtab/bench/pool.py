@@ -58,6 +58,7 @@ def in_processes(
                 if killed:
                     pools.remove(pool)
                     del last[pool]
+                    pool.shutdown()  # ends once the process is gone, and its locks with it
                     pools.append(pool := _one_process())
                 result = Killed.KILLED if killed else future.result()
                 if queue:

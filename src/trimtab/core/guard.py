@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from trimtab.core import betting
+from trimtab.core import betting, glance
 from trimtab.core.backbone import Tensors
 from trimtab.core.look import COLUMNS
 from trimtab.core.ranges import check_positive, check_shares
@@ -21,6 +21,7 @@ NUMBERS = (
     "price",
     "looks",
     "looked_at",
+    "glanced_at",
     "batches",
     "trial_batches",
     "trial_samples",
@@ -105,6 +106,8 @@ def new_evidence(guard: Guard | None, only_corrects: bool) -> Tensors:
     return {
         "ring": torch.zeros(0, len(COLUMNS)),
         "habit": torch.zeros(0),
+        "apart": torch.zeros(glance.SIGNS, dtype=torch.float64),
+        "last_look": torch.zeros(glance.SIGNS, dtype=torch.float64),
         "wealth": betting.new_wealth(),
         "usual_mean": torch.zeros(len(FACTS), dtype=torch.float64),
         "usual_variance": torch.zeros(len(FACTS), dtype=torch.float64),

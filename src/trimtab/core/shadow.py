@@ -15,7 +15,7 @@ from trimtab.augment.stretch import stretched
 from trimtab.core import doubt
 from trimtab.core.attempt import Attempt
 from trimtab.core.guard import Guard
-from trimtab.core.look import COLUMNS, Look
+from trimtab.core.look import Look
 from trimtab.core.state import StreamState
 from trimtab.core.structured import Structured
 
@@ -23,8 +23,6 @@ LOOK_SAMPLES = 64
 """Most samples of a batch that are looked at."""
 TELLING = 0.02
 """Where the models differ on no more than this share of samples, views would tell nothing."""
-JUMP = 0.2
-"""By which the models differ more than they did in earlier looks, for a look to become thorough."""
 PATCHES = PatchShuffle(4)
 HABIT_SAMPLES = 192
 """Samples at the beginning that show what the source model says of shuffled patches."""
@@ -50,8 +48,6 @@ class Shadow:
         inputs: Tensor,
         logits: Tensor,
         source: Tensor | None = None,
-        *,
-        thorough: bool = True,
     ) -> tuple[Look, int]:
         """Both models on the same samples, and on a view of them where they differ; its passes.
 
@@ -59,8 +55,6 @@ class Shadow:
             before: The state that ``logits`` were predicted with.
             after: Its counters count the passes.
             source: The source model's logits, where they are known already.
-            thorough: Whether views are taken, where the models differ; they are in any case where
-                the models begin to differ.
         """
         spent = after.counters.forward_samples
         shown, adapted = inputs[:LOOK_SAMPLES], logits[:LOOK_SAMPLES]
@@ -68,14 +62,13 @@ class Shadow:
             source = self.passed(before, after, shown, by_source=True)
         look = Look(adapted, source[:LOOK_SAMPLES])
         look = replace(look, agreed=look.disagreement <= TELLING)
-        thorough = thorough or look.disagreement > usual_disagreement(before) + JUMP
-        if thorough and not look.agreed and (view := self._view(before, shown)) is not None:
+        if not look.agreed and (view := self._view(before, shown)) is not None:
             adapted_view = self._in_other_company(before, after, view)
             source_view = self.passed(before, after, view, by_source=True)
             if adapted_view.dim() > 2 and self.guard.view is None:  # pixels back to their places
                 adapted_view, source_view = mirrored(adapted_view), mirrored(source_view)
             look = replace(look, adapted_view=adapted_view, source_view=source_view)
-        if thorough and _are_images(shown) and adapted.dim() == 2:
+        if _are_images(shown) and adapted.dim() == 2:
             look = self._questioned(look, before, after, shown)
         return look, after.counters.forward_samples - spent
 
@@ -157,12 +150,6 @@ class Shadow:
         kept.params, kept.statistics = clone.params, clone.statistics
         kept.memory, kept.moments, kept.window = clone.memory, {}, clone.window
         return kept
-
-
-def usual_disagreement(state: StreamState) -> float:
-    """Share of samples on which the models differed in earlier looks; 0 before the first."""
-    agreements = state.guard["ring"][:, COLUMNS.index("agreement")]
-    return 1 - float(agreements.mean()) if len(agreements) else 0.0
 
 
 def _are_images(inputs: Tensor) -> bool:

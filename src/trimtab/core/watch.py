@@ -8,31 +8,16 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from trimtab.core import betting, concentration, doubt, unusual
+from trimtab.core import betting, unusual
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import ParameterRule
 from trimtab.core.guard import FIRST_TRIAL
 from trimtab.core.health import has_looked, length
-from trimtab.core.look import Look, remembered
-from trimtab.core.pace import passes
-from trimtab.core.pixel_rows import one_of_each
-from trimtab.core.shadow import LOOK_SAMPLES, Shadow
+from trimtab.core.judging import SUSPICION, Judging
 from trimtab.core.state import StreamState
 
 LOG = logging.getLogger("trimtab")
 
-SUSPICION = 1.5
-"""Evidence of harm from which on batches are looked at and updates are scaled down, in nats."""
-SURPRISE = 4.0
-"""Deviations by which a batch is unusual, so that it is looked at."""
-OVERDRAFT, SURPRISE_OVERDRAFT = 8, 2
-"""Looks that suspicion, or a mere surprise, may take before the budget allows them."""
-THOROUGH_EVERY = 4
-"""One regular look in so many takes views; the others pass the source model alone."""
-LOOK_PRICE = 3.0
-"""Passes of a sample that is looked at: the source's, and one view by each model."""
-FIRST_SAMPLES, FIRST_LOOKS = 192, 3
-"""At the beginning so many samples are looked at, and the budget gives so many looks for that."""
 TRIAL_EVERY, RAREST_TRIAL = 4.0, 32.0
 """While the source predicts, one batch in so many is given to the adapted model too, half as many
 after each trial that fails."""
@@ -46,7 +31,7 @@ BLESSED_BELOW = 0.5
 
 
 @dataclass(frozen=True)
-class Watch(Shadow):
+class Watch(Judging):
     """The guard of one stream at work."""
 
     def step(self, state: StreamState, inputs: Tensor) -> tuple[StreamState, Tensor]:
@@ -56,10 +41,11 @@ class Watch(Shadow):
         after, parts = self.learn(state, inputs)
         logits = torch.cat(parts)
         after.blessed = state.blessed  # a method's own reset does not forget it
-        after.guard, by_source = self._judged(state, after, inputs, logits)
-        if by_source is not None:
-            return self._fallen_back(after), by_source
-        return self._kept(state, after), logits
+        after.guard, by_source = self.judged(state, after, inputs, logits)
+        if by_source is None:
+            return self._kept(state, after), logits
+        harmful = betting.evidence(after.guard["wealth"]) >= self.guard.alarm
+        return self._fallen_back(after) if harmful else self._kept(state, after), by_source
 
     def foresee(self, state: StreamState, inputs: Tensor) -> Tensor:
         """The logits that ``step`` would return; the state stays as it is."""
@@ -67,67 +53,8 @@ class Watch(Shadow):
         if state.guard["fallen_back"]:
             return attempt.by_the_source(inputs)
         logits = attempt.soundly(inputs, foresee=True)
-        _, by_source = self._judged(state, attempt.state, inputs, logits)
+        _, by_source = self.judged(state, attempt.state, inputs, logits)
         return logits if by_source is None else by_source
-
-    # ---------------------------------------------------------------- looking
-
-    def _judged(
-        self, before: StreamState, after: StreamState, inputs: Tensor, logits: Tensor
-    ) -> tuple[Tensors, Tensor | None]:
-        """The evidence once a batch is predicted; the source's logits where that is an alarm."""
-        evidence, off = unusual.noted(before.guard, unusual.facts(inputs, logits))
-        odd = self._is_odd(evidence, off, logits)
-        thorough = bool(odd) or float(evidence["looks"]) % THOROUGH_EVERY == 0
-        if not self._is_due(evidence, before, len(inputs), thorough, odd):
-            return evidence, None
-        look, cost = self.look(before, after, inputs, logits, thorough=thorough)
-        evidence = self.weighed(evidence, look, cost)
-        harmful = betting.evidence(evidence["wealth"]) >= self.guard.alarm
-        if not (harmful and self.guard.acts):
-            return evidence, None
-        return evidence, self.rest_by_source(before, after, inputs, look.source)
-
-    def _is_odd(self, evidence: Tensors, off: float, logits: Tensor) -> int:
-        """How many looks may be taken on credit, because something is odd; 0 if nothing is."""
-        suspicious = betting.evidence(evidence["wealth"]) >= SUSPICION
-        if suspicious or float(evidence["looked_at"]) < FIRST_SAMPLES:
-            return OVERDRAFT
-        surprising = off > SURPRISE or concentration.shows(
-            one_of_each(logits, int(evidence["looked_at"])), evidence["ring"]
-        )
-        return SURPRISE_OVERDRAFT if surprising else 0
-
-    def _is_due(
-        self, evidence: Tensors, state: StreamState, samples: int, thorough: bool, overdraft: int
-    ) -> bool:
-        """Whether to look: as often as the budget allows, and sooner where something is odd."""
-        dear = max(float(evidence["price"]), LOOK_PRICE)
-        lent = FIRST_LOOKS * LOOK_SAMPLES * dear
-        credit = lent + self.guard.cost * passes(state.counters) - float(evidence["spent"])
-        if overdraft:
-            return credit >= -overdraft * LOOK_SAMPLES * dear
-        return credit >= min(samples, LOOK_SAMPLES) * (dear if thorough else 1.0)
-
-    def weighed(self, evidence: Tensors, look: Look, cost: int) -> Tensors:
-        """The evidence once a look is taken in."""
-        allowed, ring, wealth = self.guard.allowed_harm, evidence["ring"], evidence["wealth"]
-        doubts = doubt.doubts(look, ring, evidence["habit"])
-        rows = look.rows(ring, int(evidence["looked_at"]), doubts)
-        if look.compared:
-            wealth = betting.after(wealth, betting.STABILITY, rows[:, 0], allowed)
-        flow = concentration.flows(rows, ring, look.source.shape[1])
-        wealth = betting.after(wealth, betting.CONCENTRATION, flow, allowed)
-        return evidence | {
-            "ring": remembered(rows, ring),
-            "wealth": wealth,
-            "habit": doubt.habit(look, evidence["habit"]),
-            "looks": evidence["looks"] + 1,
-            "spent": evidence["spent"] + cost,
-            "price": evidence["price"].clamp(min=cost / len(rows)),
-            "looked_at": evidence["looked_at"] + len(rows),
-            "since_blessed": evidence["since_blessed"] + len(rows),
-        }
 
     # ---------------------------------------------------------------- deciding
 
@@ -219,10 +146,9 @@ class Watch(Shadow):
         evidence = after.guard
         if evidence["trial_samples"] < evidence["trial_needed"]:
             return after
-        harms = evidence["ring"][: int(evidence["trial_samples"]), 0]  # trials are thorough
+        harms = evidence["ring"][: int(evidence["trial_samples"]), 0]
         zero = torch.zeros_like(evidence["trial_samples"])
-        doubt = float(harms.std()) / len(harms) ** 0.5
-        if float(harms.mean()) + doubt > self.guard.allowed_harm:
+        if not self.is_cleared(harms):
             after = self.restored(after, None)
             rarer = (2 * evidence["trial_every"]).clamp(max=RAREST_TRIAL)
             after.guard = evidence | {"trial_samples": zero, "trial_every": rarer}

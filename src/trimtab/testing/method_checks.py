@@ -65,13 +65,13 @@ def a_restored_stream_goes_on(subject: Subject, size: int) -> None:
     """Going on after a restore is bit-equal, at every position and from disk."""
     adapter, size = subject.start(), min(size, subject.full)
     straight, states = [], []
-    for batch in subject.batches(size, 4):
+    for batch in subject.batches(size, 3):
         states.append(adapter.state_dict())
         straight.append(adapter(batch))
     for position, state in enumerate(states):
         other = subject.start(seed=1)
         other.load_state_dict(state)
-        resumed = [other(batch) for batch in list(subject.batches(size, 4))[position:]]
+        resumed = [other(batch) for batch in list(subject.batches(size, 3))[position:]]
         same = all(torch.equal(a, b) for a, b in zip(straight[position:], resumed, strict=True))
         expect(same, f"predictions differ after a restore at batch {position}")
         expect_same(other.state_dict(), adapter.state_dict(), "the states end up different")

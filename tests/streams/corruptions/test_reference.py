@@ -84,6 +84,7 @@ def test_random_ones_agree_in_mean_spread_distance_and_spectrum(name):
         assert (np.abs(ours - theirs) <= allowed).all(), (level, report)
 
 
+@pytest.mark.slow
 def test_snow_agrees_but_for_the_flakes_at_the_border():
     """The reference has more flakes at the left and right border: up to 1 % of the mean."""
     many = np.repeat(PICTURE[None], DRAWS, axis=0)

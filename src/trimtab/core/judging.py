@@ -1,0 +1,137 @@
+"""Sequential comparison of the adapted with the source model: when to look, and what it shows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from trimtab.core import betting, concentration, doubt, glance, unusual
+from trimtab.core.backbone import Tensors
+from trimtab.core.look import Look, remembered
+from trimtab.core.pace import passes
+from trimtab.core.pixel_rows import one_of_each
+from trimtab.core.shadow import LOOK_SAMPLES, Shadow
+from trimtab.core.state import StreamState
+
+SUSPICION = 1.5
+"""Evidence of harm from which on batches are looked at and updates are scaled down, in nats."""
+SURPRISE = 4.0
+"""Deviations by which a batch is unusual, so that it is looked at."""
+OVERDRAFT, SURPRISE_OVERDRAFT = 8, 2
+"""Looks that suspicion, or a mere surprise, may take before the budget allows them."""
+LOOK_PRICE = 3.0
+"""Passes of a sample that is looked at: the source's, and one view by each model."""
+FIRST_SAMPLES, FIRST_LOOKS = 192, 3
+"""At the beginning so many samples are looked at, and the budget gives so many looks for that."""
+GLANCE_SHARE = 0.5
+"""Of all passes of looks that glances take."""
+
+
+@dataclass(frozen=True)
+class Judging(Shadow):
+    """The looks of a guard. What they show is kept as evidence."""
+
+    def judged(
+        self, before: StreamState, after: StreamState, inputs: Tensor, logits: Tensor
+    ) -> tuple[Tensors, Tensor | None]:
+        """The evidence once a batch is predicted; the source's logits where these are answered.
+
+        From suspicion on the source answers what was looked at, until the adapted model is cleared
+        or there is an alarm.
+        """
+        evidence, off = unusual.noted(before.guard, unusual.facts(inputs, logits))
+        if self._is_glance_due(evidence, before, len(inputs)):
+            evidence = self._glanced(evidence, before, after, inputs, logits)
+        if not self._is_due(evidence, before, len(inputs), self._is_odd(evidence, off, logits)):
+            return evidence, None
+        look, cost = self.look(before, after, inputs, logits)
+        evidence = self.weighed(evidence, look, cost)
+        suspicious = betting.evidence(evidence["wealth"]) >= min(SUSPICION, self.guard.alarm)
+        if not (suspicious and self.guard.acts):
+            return evidence, None
+        return evidence, self.rest_by_source(before, after, inputs, look.source)
+
+    # ---------------------------------------------------------------- when
+
+    def _is_odd(self, evidence: Tensors, off: float, logits: Tensor) -> int:
+        """How many looks may be taken on credit, because something is odd; 0 if nothing is."""
+        suspicious = betting.evidence(evidence["wealth"]) >= SUSPICION
+        if suspicious or float(evidence["looked_at"]) < FIRST_SAMPLES:
+            return OVERDRAFT
+        surprising = off > SURPRISE or float(evidence["apart"].sum()) >= glance.CALL
+        surprising = surprising or concentration.shows(
+            one_of_each(logits, int(evidence["looked_at"])), evidence["ring"]
+        )
+        return SURPRISE_OVERDRAFT if surprising else 0
+
+    def _is_due(self, evidence: Tensors, state: StreamState, samples: int, overdraft: int) -> bool:
+        """Whether to look: as often as the budget allows, and sooner where something is odd."""
+        dear = max(float(evidence["price"]), LOOK_PRICE)
+        lent = FIRST_LOOKS * LOOK_SAMPLES * dear
+        credit = lent + self.guard.cost * passes(state.counters) - float(evidence["spent"])
+        if overdraft:
+            return credit >= -overdraft * LOOK_SAMPLES * dear
+        return credit >= min(samples, LOOK_SAMPLES) * dear
+
+    def _is_glance_due(self, evidence: Tensors, state: StreamState, samples: int) -> bool:
+        if float(evidence["looked_at"]) < FIRST_SAMPLES:
+            return False
+        allowed = GLANCE_SHARE * self.guard.cost * passes(state.counters)
+        return float(evidence["glanced_at"]) + min(samples, glance.GLANCE_SAMPLES) <= allowed
+
+    # ---------------------------------------------------------------- what
+
+    def _glanced(
+        self,
+        evidence: Tensors,
+        before: StreamState,
+        after: StreamState,
+        inputs: Tensor,
+        logits: Tensor,
+    ) -> Tensors:
+        """The evidence once both models' predictions of a few samples were compared."""
+        shown = glance.places(len(inputs), int(evidence["batches"]))
+        source = self.passed(before, after, inputs[shown], by_source=True)
+        after_it, rows = self._noted(evidence, Look(logits[shown], source), len(source))
+        sums, ring, last = evidence["apart"], evidence["ring"], evidence["last_look"]
+        return after_it | {
+            "glanced_at": evidence["glanced_at"] + len(source),
+            "apart": glance.added_up(sums, rows, ring, last),
+        }
+
+    def weighed(self, evidence: Tensors, look: Look, cost: int) -> Tensors:
+        """The evidence once a look is taken in."""
+        evidence, rows = self._noted(evidence, look, cost)
+        if not self.is_cleared(rows[:, 0]):
+            return evidence  # glances that called for it go on to do so
+        shown = glance.signs(rows)
+        return evidence | {"last_look": shown, "apart": torch.zeros_like(shown)}
+
+    def is_cleared(self, harms: Tensor) -> bool:
+        """Whether harm, shape (samples,), is at most what is allowed, by one standard error."""
+        error = float(harms.std(correction=0)) / math.sqrt(len(harms))
+        return float(harms.mean()) + error <= self.guard.allowed_harm
+
+    def _noted(self, evidence: Tensors, look: Look, cost: int) -> tuple[Tensors, Tensor]:
+        """The evidence with a look's or a glance's samples, and their rows."""
+        allowed, ring, wealth = self.guard.allowed_harm, evidence["ring"], evidence["wealth"]
+        doubts = doubt.doubts(look, ring, evidence["habit"])
+        rows = look.rows(ring, int(evidence["looked_at"]), doubts)
+        if look.compared:
+            wealth = betting.after(wealth, betting.STABILITY, rows[:, 0], allowed)
+        flow = concentration.flows(rows, ring, look.source.shape[1])
+        wealth = betting.after(wealth, betting.CONCENTRATION, flow, allowed)
+        known = {
+            "ring": remembered(rows, ring),
+            "wealth": wealth,
+            "habit": doubt.habit(look, evidence["habit"]),
+            "looks": evidence["looks"] + 1,
+            "spent": evidence["spent"] + cost,
+            "price": evidence["price"].clamp(min=cost / len(rows)),
+            "looked_at": evidence["looked_at"] + len(rows),
+            "since_blessed": evidence["since_blessed"] + len(rows),
+        }
+        return evidence | known, rows
