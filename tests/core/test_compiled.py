@@ -4,6 +4,7 @@ import shutil
 import threading
 import warnings
 from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -15,7 +16,8 @@ from trimtab.core import compiled
 from trimtab.core.advice import TrimtabWarning
 from trimtab.core.backbone import Backbone
 from trimtab.core.compiled import Compiled, Graphs
-from trimtab.core.norm import NormPolicy
+from trimtab.core.compiling import Trial
+from trimtab.core.norm import BATCH, NormPolicy
 
 BACKEND = "aot_eager"
 
@@ -117,6 +119,41 @@ def test_a_graph_that_differs_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     assert torch.equal(stream(first), plain(first))
     with pytest.warns(TrimtabWarning, match="results differ by 2e-02"):
         assert torch.equal(stream(second), plain(second))
+
+
+class Rounded(torch.autograd.Function):
+    """Passes values on; the gradients of one pass after the other are off by ``shares``."""
+
+    shares: ClassVar[list[float]] = []
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor) -> Tensor:
+        return logits.clone()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        return grad * (1 + Rounded.shares.pop(0))
+
+
+class Rough(Net):
+    def forward(self, images: Tensor) -> Tensor:
+        return Rounded.apply(super().forward(images))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("of_the_graph", "own", "used"), [(1.5e-3, 1e-3, True), (1e-3, 0.0, False), (0.1, 0.2, False)]
+)
+def test_gradients_may_differ_as_far_as_the_plain_pass_does_from_itself(
+    monkeypatch: pytest.MonkeyPatch, of_the_graph: float, own: float, used: bool
+) -> None:
+    monkeypatch.setattr(torch, "compile", lambda *_, **__: _plainly)
+    monkeypatch.setattr(Rounded, "shares", [0.0, of_the_graph, own])
+    backbone, (batch,) = Backbone(Rough()), batches(16)
+    backbone.probe(batch[:1])
+    params = {"head.bias": torch.zeros(5).requires_grad_()}
+    trial = Trial(backbone, batch, params, dict(backbone.statistics), BATCH, True, BACKEND)
+    trial.run()
+    assert (trial.problem is None) == used
 
 
 def test_automatic_graphs_wait_until_they_are_likely_to_pay(

@@ -16,6 +16,11 @@ from trimtab.core.norm import NormPolicy
 
 CLOSE = 1e-4
 """Most difference between a graph and the plain pass, as a share of the largest value."""
+OWN_ROUNDING = 2.0
+"""Most difference of gradients, in multiples of what the plain pass differs from itself with its
+samples turned round: deep networks turn rounding into much larger differences of gradients."""
+FAR = 0.05
+"""A difference of gradients that no rounding excuses."""
 
 
 @dataclass
@@ -53,13 +58,27 @@ class Trial:
         """Compile the pass and compare it with the plain one; never raises."""
         try:
             call = torch.compile(_new_function(), backend=self.backend, fullgraph=True)
-            off = _difference(self._found(functional_call), self._found(call))
+            plain, found = self._found(functional_call), self._found(call)
+            off = _difference(plain, found)
+            problem = None if off <= CLOSE or self._by_rounding(plain, found) else "results differ"
         except Exception as error:  # the compiler's own errors have no common kind
             first = str(error).strip().partition("\n")[0]
             self.problem = f"{type(error).__name__}: {first}"
             return
         self.call = call
-        self.problem = None if off <= CLOSE else f"results differ by {off:.0e}"
+        self.problem = problem and f"{problem} by {off:.0e}"
+
+    def _by_rounding(self, plain: list[Tensor], found: list[Tensor]) -> bool:
+        """Whether logits agree, and gradients as far as the plain pass agrees with itself."""
+        if _difference(plain[:1], found[:1]) > CLOSE:
+            return False
+        own = _difference(plain[1:], self._turned()[1:])
+        return _difference(plain[1:], found[1:]) <= min(OWN_ROUNDING * own, FAR)
+
+    def _turned(self) -> list[Tensor]:
+        """What the plain pass finds for the same samples in the opposite order."""
+        turned = replace(self, inputs=self.inputs.flip(0))
+        return turned._found(functional_call)
 
     def _found(self, call: Callable[..., Any]) -> list[Tensor]:
         """Logits and, where gradients are asked for, those of all parameters."""
@@ -112,4 +131,4 @@ def _difference(expected: list[Tensor], found: list[Tensor]) -> float:
     """The largest difference, as a share of the largest value of its tensor."""
     pairs = zip(expected, found, strict=True)
     gaps = [float((a - b).abs().max() / a.abs().max().clamp(min=1e-6)) for a, b in pairs]
-    return max(gaps) if all(gap == gap for gap in gaps) else float("inf")
+    return max(gaps, default=0.0) if all(gap == gap for gap in gaps) else float("inf")
