@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 import trimtab
 from trimtab import models, streams
+from trimtab.core.pace import passes
 from trimtab.models.missing_operators import import_torchvision
 
 RESULTS = Path(__file__).parent / "results" / "fleet.json"
@@ -76,9 +77,11 @@ def speed(network: str, count: int, samples: int, method: str) -> dict[str, Any]
         times["alone"].append(seconds(lambda parts=parts: [alone[n](x) for n, x in parts.items()]))
     found = {name: statistics.median(values[WARM_UP:]) for name, values in times.items()}
     work = [(c.forward_samples, c.backward_samples) for c in (fleet[n].counters for n in names)]
+    more = sum(map(passes, (fleet[n].counters for n in names))) / passes(one.counters)
     return {
         **{f"{name}_ms": round(1000 * value, 1) for name, value in found.items()},
         "fleet_over_one": round(found["fleet"] / found["one"], 2),
+        "per_pass": round(found["fleet"] / found["one"] / more, 2),
         "alone_over_fleet": round(found["alone"] / found["fleet"], 2),
         "one_passes": [one.counters.forward_samples, one.counters.backward_samples],
         "fleet_passes": [sum(forward for forward, _ in work), sum(back for _, back in work)],

@@ -36,7 +36,8 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 import trimtab
 from trimtab import models
-from trimtab.core import gradients, learner
+from trimtab.components.augmentation_consistency import AugmentationConsistency
+from trimtab.core import learner
 from trimtab.core.adapter import Adapter
 from trimtab.core.learner import Learner
 from trimtab.core.norm import is_norm_layer
@@ -65,7 +66,7 @@ MATRIX_WORK = ("conv", "addmm", "aten::mm", "bmm", "linear", "attention")
 
 PARTS: dict[str, tuple[Any, str]] = {
     "forward": (Learner, "predict"),
-    "augment": (gradients, "views_of"),
+    "augment": (AugmentationConsistency, "views"),
     "second forward": (Learner, "further_pass"),
     "backward": (Alone, "backward"),
     "optimiser + ensembling": (learner, "update"),

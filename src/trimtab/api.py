@@ -72,8 +72,9 @@ def adapt(
             go back or fall back to the source where they are worse. True, False or a Guard; None
             leaves it to the method, and the preset ``trimtab`` has one.
         compile: Make passes by ``torch.compile``: True after the first of a kind, ``"auto"`` once
-            so many samples came that it is likely to pay. The first takes a minute or so; streams
-            that share a Backbone share it (docs/performance.md).
+            so many samples came that it is likely to pay, in a thread while steps go on. The
+            first takes a minute or so; streams that share a Backbone share it
+            (docs/performance.md).
         process_group: Ranks that share this stream, under ``torchrun``: each calls with a batch of
             its own, and all together are one batch (docs/distributed.md).
         options: The method's own options, as listed by its factory.

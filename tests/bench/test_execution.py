@@ -12,7 +12,7 @@ from bench.stores import tiny_spec
 from trimtab import bench
 from trimtab.bench import suite
 from trimtab.bench.plan import longest_first, with_fingerprints
-from trimtab.bench.pool import Killed, in_processes
+from trimtab.bench.pool import Killed, in_processes, most_fitting
 
 SMALL = {"images_per_domain": 1, "batch_size": 8, "seed": 0}
 SUITE = """
@@ -115,6 +115,15 @@ def test_a_pool_gives_each_job_with_its_result() -> None:
     assert dict(in_processes(abs, [-3, 2, -1], 2)) == {-3: 3, 2: 2, -1: 1}
     with pytest.raises(ZeroDivisionError):
         list(in_processes((1).__floordiv__, [0], 1))
+
+
+def test_a_process_goes_on_with_the_network_and_stream_that_it_knows() -> None:
+    jobs = [("gn", "mixed"), ("bn", "mixed"), ("bn", "continual"), ("gn", "continual")]
+    assert most_fitting(jobs, (), []) == 0  # the longest
+    assert most_fitting(jobs, (), [("gn", "mixed")]) == 1
+    assert most_fitting(jobs, ("bn", "continual"), [("gn", "mixed")]) == 2
+    assert most_fitting(jobs[:2], ("bn", "continual"), [("gn", "mixed")]) == 1
+    assert most_fitting([jobs[0], jobs[3]], ("bn", "continual"), [("gn", "mixed")]) == 1
 
 
 def _die(path: str) -> None:

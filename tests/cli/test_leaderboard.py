@@ -42,6 +42,21 @@ def test_a_page_of_both(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
         assert words in text
 
 
+@pytest.mark.slow
+def test_known_results_are_not_made_again_and_are_handed_on(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["bench", str(folder / "board.toml"), "--store", str(tmp_path), "--workers", "1"]
+    both = tmp_path / "both.json"
+    asked = [*words, "--only", "mixed", "--known", str(folder / "ada.json")]
+    assert main([*asked, "--submission", str(both)]) == 0
+    assert "2 of them done already" in capsys.readouterr().out
+    known, new = (json.loads(path.read_text()) for path in (folder / "ada.json", both))
+    assert new["results"] == known["results"]  # the other setting's, too
+    assert main([*words, "--known", str(tmp_path / "none.json")]) == 2
+    assert "--known must be a submission or a folder of results" in capsys.readouterr().err
+
+
 def test_an_edited_file_is_refused_and_the_others_stay(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,8 +1,10 @@
 """Passes by torch.compile: the plain results, one graph for all streams, and plain where not."""
 
 import shutil
+import threading
 import warnings
 from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -14,7 +16,8 @@ from trimtab.core import compiled
 from trimtab.core.advice import TrimtabWarning
 from trimtab.core.backbone import Backbone
 from trimtab.core.compiled import Compiled, Graphs
-from trimtab.core.norm import NormPolicy
+from trimtab.core.compiling import Trial
+from trimtab.core.norm import BATCH, NormPolicy
 
 BACKEND = "aot_eager"
 
@@ -118,6 +121,41 @@ def test_a_graph_that_differs_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
         assert torch.equal(stream(second), plain(second))
 
 
+class Rounded(torch.autograd.Function):
+    """Passes values on; the gradients of one pass after the other are off by ``shares``."""
+
+    shares: ClassVar[list[float]] = []
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor) -> Tensor:
+        return logits.clone()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        return grad * (1 + Rounded.shares.pop(0))
+
+
+class Rough(Net):
+    def forward(self, images: Tensor) -> Tensor:
+        return Rounded.apply(super().forward(images))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("of_the_graph", "own", "used"), [(1.5e-3, 1e-3, True), (1e-3, 0.0, False), (0.1, 0.2, False)]
+)
+def test_gradients_may_differ_as_far_as_the_plain_pass_does_from_itself(
+    monkeypatch: pytest.MonkeyPatch, of_the_graph: float, own: float, used: bool
+) -> None:
+    monkeypatch.setattr(torch, "compile", lambda *_, **__: _plainly)
+    monkeypatch.setattr(Rounded, "shares", [0.0, of_the_graph, own])
+    backbone, (batch,) = Backbone(Rough()), batches(16)
+    backbone.probe(batch[:1])
+    params = {"head.bias": torch.zeros(5).requires_grad_()}
+    trial = Trial(backbone, batch, params, dict(backbone.statistics), BATCH, True, BACKEND)
+    trial.run()
+    assert (trial.problem is None) == used
+
+
 def test_automatic_graphs_wait_until_they_are_likely_to_pay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -129,8 +167,83 @@ def test_automatic_graphs_wait_until_they_are_likely_to_pay(
     counts = []
     for batch in batches(16, 16, 16, 16):
         stream(batch)
+        finish(backbone)
         counts.append(len(asked))
     assert counts == [0, 0, 1, 1]
+
+
+def finish(backbone: Backbone) -> None:
+    """Wait for a graph that a thread is making."""
+    making = graphs_of(backbone).making
+    if making is not None:
+        making.thread.join()
+
+
+def test_automatic_graphs_are_made_while_plain_passes_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made_by, allowed, used = [], threading.Event(), []
+
+    def slow(*args: object) -> object:
+        if threading.current_thread() is not threading.main_thread():
+            made_by.append(threading.current_thread())
+            assert allowed.wait(60)
+        else:
+            used.append(args[0])
+        return _plainly(*args)
+
+    monkeypatch.setattr(torch, "compile", lambda *_, **__: slow)
+    monkeypatch.setattr(compiled, "SAMPLES_TO_PAY", 20)
+    backbone, recipe = Backbone(Net()), methods.build("tent")
+    stream = recipe.start(backbone, passes=Compiled(backbone, "auto", backend=BACKEND))
+    plain = recipe.start(Backbone(Net()))
+    *waiting, last = batches(16, 16, 16, 16)
+    for batch in waiting:  # none of them waits for the graph
+        assert torch.equal(stream(batch), plain(batch))
+    assert made(backbone) == 0
+    assert used == []
+    allowed.set()
+    finish(backbone)
+    assert torch.equal(stream(last), plain(last))
+    assert len(made_by) == made(backbone) == 1
+    assert used
+    assert used[0] is not backbone.model  # the thread has not touched the stream's own modules
+
+
+def test_a_graph_that_a_thread_cannot_make_is_told_of_by_the_next_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: object, **__: object) -> object:
+        raise RuntimeError("no compiler")
+
+    monkeypatch.setattr(torch, "compile", broken)
+    monkeypatch.setattr(compiled, "SAMPLES_TO_PAY", 20)
+    backbone, recipe = Backbone(Net()), methods.build("tent")
+    stream = recipe.start(backbone, passes=Compiled(backbone, "auto", backend=BACKEND))
+    first, second, third, last = batches(16, 16, 16, 16)
+    stream(first)
+    stream(second)
+    finish(backbone)
+    with pytest.warns(TrimtabWarning, match="cannot make them: RuntimeError: no compiler"):
+        stream(third)
+    stream(last)  # an error, were there a second warning
+    assert made(backbone) == 0
+
+
+@pytest.mark.slow
+def test_a_graph_from_a_thread_gives_the_results_of_the_plain_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compiled, "SAMPLES_TO_PAY", 20)
+    backbone, recipe = Backbone(Net()), methods.build("roid")
+    stream = recipe.start(backbone, passes=Compiled(backbone, "auto", backend=BACKEND))
+    plain = recipe.start(backbone)
+    for batch in batches(16, 16, 9, 24):
+        torch.testing.assert_close(stream(batch), plain(batch), rtol=1e-5, atol=1e-5)
+        finish(backbone)
+    for name, value in plain.params.items():
+        torch.testing.assert_close(stream.params[name], value, rtol=1e-5, atol=1e-5)
+    assert made(backbone) == 1
 
 
 def _plainly(*args: object) -> object:

@@ -155,6 +155,19 @@ def test_every_point_says_its_values_at_once(open_at: Opener) -> None:
         assert words in page.locator(".tip").inner_text()
 
 
+def test_a_tip_stays_until_the_page_has_moved(open_at: Opener) -> None:
+    page = open_at(1280)
+    point = page.locator("#cost .point").last
+    point.scroll_into_view_if_needed()
+    point.hover(force=True)
+    tip = page.locator(".tip")
+    expect(tip).to_be_visible()
+    page.evaluate("dispatchEvent(new Event('scroll'))")  # late word of a scroll before
+    assert tip.is_visible()
+    page.evaluate("scrollBy(0, -40)")
+    expect(tip).to_be_hidden()
+
+
 def methods_in(page: Page) -> list[str]:
     rows = page.locator("#table div:not([hidden]) tbody tr:visible th")
     return [words.strip() for words in rows.all_inner_texts()]

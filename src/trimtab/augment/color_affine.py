@@ -68,6 +68,10 @@ class ColorAffineFlip(DrawFirst["AffineDraw"]):
     scale: Range = (0.9, 1.1)
     flip_probability: float = 0.5
 
+    @property
+    def draws_for_any_number(self) -> bool:
+        return type(self) is ColorAffineFlip  # others may draw for each image
+
     def draw(self, generator: torch.Generator, shape: torch.Size) -> "AffineDraw":
         """Colours in their order, then the warp."""
         if len(shape) != 4:

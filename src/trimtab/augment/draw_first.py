@@ -18,6 +18,11 @@ Draw = TypeVar("Draw")
 class DrawFirst(Generic[Draw]):
     """Draws, then applies: ``apply(images, draw(generator, images.shape))`` is a call."""
 
+    @property
+    def draws_for_any_number(self) -> bool:
+        """Whether a draw is the same for any number of images and each is altered by itself."""
+        return False
+
     @abstractmethod
     def draw(self, generator: torch.Generator, shape: torch.Size) -> Draw:
         """All that is random about the alteration of images of this shape, on the CPU."""

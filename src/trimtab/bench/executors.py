@@ -50,10 +50,15 @@ def processes(workers: int, threads: int = 1) -> Executor:
 
     def execute(specs: Sequence[RunSpec], store: RunStore) -> Iterator[RunResult | None]:
         one = partial(work, folder=str(store.folder), threads=threads)
-        for spec, result in in_processes(one, specs, workers):
+        for spec, result in in_processes(one, specs, workers, _remembered):
             yield _marked(spec, store) if isinstance(result, Killed) else result
 
     return execute
+
+
+def _remembered(spec: RunSpec) -> tuple[str, ...]:
+    """What a process keeps from one run to the next: a network, and its passes over a stream."""
+    return spec.model, spec.data, spec.scenario, str(spec.seed)
 
 
 def _marked(spec: RunSpec, store: RunStore) -> RunResult | None:

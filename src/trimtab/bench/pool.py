@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from enum import Enum
-from typing import TypeVar
+from itertools import takewhile
+from typing import Any, TypeVar
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -18,7 +19,10 @@ class Killed(Enum):
 
 
 def in_processes(
-    work: Callable[[Job], Result], jobs: Sequence[Job], workers: int
+    work: Callable[[Job], Result],
+    jobs: Sequence[Job],
+    workers: int,
+    traits: Callable[[Job], tuple[Any, ...]] = lambda job: (),
 ) -> Iterator[tuple[Job, Result | Killed]]:
     """Each job with what ``work`` returned for it, as they are finished.
 
@@ -28,13 +32,20 @@ def in_processes(
 
     Args:
         workers: Most jobs at a time; no more processes than jobs are started.
+        traits: What a job shares with others that its process remembers, the dearest first. A
+            process goes on with what is most like its last job and least like those of others;
+            of equal ones, with the first.
     """
-    queue = list(reversed(jobs))
+    queue = list(jobs)
+    last: dict[ProcessPoolExecutor, tuple[Any, ...]] = {}
     running: dict[Future[Result], tuple[ProcessPoolExecutor, Job]] = {}
     pools = [_one_process() for _ in range(max(1, min(workers, len(jobs))))]
 
     def begin(pool: ProcessPoolExecutor) -> None:
-        job = queue.pop()
+        others = [known for owner, known in last.items() if owner is not pool]
+        place = most_fitting([traits(job) for job in queue], last.get(pool, ()), others)
+        job = queue.pop(place)
+        last[pool] = traits(job)
         running[pool.submit(work, job)] = (pool, job)
 
     try:
@@ -46,6 +57,7 @@ def in_processes(
                 killed = isinstance(future.exception(), BrokenProcessPool)
                 if killed:
                     pools.remove(pool)
+                    del last[pool]
                     pool.shutdown()  # ends once the process is gone, and its locks with it
                     pools.append(pool := _one_process())
                 result = Killed.KILLED if killed else future.result()
@@ -55,6 +67,26 @@ def in_processes(
     finally:
         for pool in pools:
             pool.shutdown(cancel_futures=True)
+
+
+def most_fitting(
+    jobs: Sequence[tuple[Any, ...]], own: tuple[Any, ...], others: Sequence[tuple[Any, ...]]
+) -> int:
+    """Which job shares more with a process's own last one than with those of the others.
+
+    Args:
+        jobs: The traits of each; so are ``own`` and ``others``.
+    """
+    gains = [
+        _shared(job, own) - max((_shared(job, other) for other in others), default=0)
+        for job in jobs
+    ]
+    return gains.index(max(gains))
+
+
+def _shared(one: tuple[Any, ...], other: tuple[Any, ...]) -> int:
+    """How many traits are the same, from the first on."""
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
 
 
 def _one_process() -> ProcessPoolExecutor:

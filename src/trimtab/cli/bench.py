@@ -37,6 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the suite's results into one file, for trimtab leaderboard and trimtab report",
     )
     parser.add_argument("--by", metavar="NAME", default="", help="whose submission it is")
+    parser.add_argument(
+        "--known",
+        metavar="PLACE",
+        type=Path,
+        help="a submission or a store whose results need not be made again, and are handed on",
+    )
 
 
 def add_execution_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,11 +81,27 @@ def run(args: argparse.Namespace) -> int:
             terminal.print(f"{spec.id}  {spec.command}", soft_wrap=True)
         terminal.print(counted(len(specs), "run"))
         return 0
+    known = _taken_over(args.known, args.store) if args.known is not None else []
     results = execution.run_suite(chosen, **execution_options(args, terminal), only=args.only)
     code = status(results, args, terminal)
     if args.submission is not None:
-        _submit(args.submission, chosen.title, args.by, results, terminal)
+        here = {result.spec.id: result for result in (*known, *results)}
+        _submit(args.submission, chosen.title, args.by, list(here.values()), terminal)
     return code
+
+
+def _taken_over(place: Path, store: str) -> "list[RunResult]":
+    """Finished runs of another place; those that the store lacks are put there."""
+    from trimtab.bench.store import RunStore
+    from trimtab.bench.submission import read_results
+
+    if not place.exists():
+        raise ValueError(f"--known must be a submission or a folder of results, got {place}")
+    known, ours = [run for run in read_results(place) if run.status == "done"], RunStore(store)
+    for result in known:
+        if not ours.has(result.spec):
+            ours.put(result)
+    return known
 
 
 def _submit(

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from trimtab.augment import Augment, ColorAffineFlip, augmented
+from trimtab.augment.draw_first import DrawFirst
 from trimtab.augment.still import still
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import Objective, Step
@@ -39,6 +40,10 @@ class AugmentationConsistency(Objective):
     @property
     def shared_view(self) -> object:
         return self.augment
+
+    @property
+    def views_by_part(self) -> bool:
+        return isinstance(self.augment, DrawFirst) and self.augment.draws_for_any_number
 
     def loss(self, step: Step, memory: Tensors) -> Tensor:
         view = step.forward_view(self.name).logits

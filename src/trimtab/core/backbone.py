@@ -93,7 +93,7 @@ class Backbone:
         """Sets of parameters that gradients are known to reach."""
         self._batch_norms = norm.install(self.model)
         self._row_layers = rows.install(self.model.named_modules())
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()  # held while a pass puts parameters into the modules
         self._modules = dict(self.model.named_modules())
         self._features: list[Tensor] = []
         self._taken: dict[torch.Size, bool] = {}
@@ -183,7 +183,7 @@ class Backbone:
         if policy.keep_weight and statistics is None:
             raise ValueError("a policy that keeps statistics needs statistics to keep them in")
         own = {**(params or {}), **(statistics or {})}
-        with self._lock:
+        with self.lock:
             for layer in self._batch_norms:
                 layer.policy = policy
             try:
@@ -199,7 +199,7 @@ class Backbone:
             stacked: The streams' parameters, by names that are in ``row_names``: a row for each.
             streams: Whose the samples are. What its policies keep changes its statistics in place.
         """
-        with self._lock:
+        with self.lock:
             for layer in self._row_layers:
                 layer.rows = streams
             try:

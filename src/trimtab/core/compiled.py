@@ -7,18 +7,19 @@ plain pass, forward and backward; where it cannot be made, or differs, passes st
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from threading import Thread
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
-from torch.func import functional_call
 
 from trimtab.core.advice import advise
 from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.beside import run_beside
+from trimtab.core.compiling import Trial, batched, twin_of
 from trimtab.core.norm import NormPolicy
 from trimtab.core.passes import Alone
 from trimtab.core.prediction import Prediction
@@ -30,8 +31,6 @@ SAMPLES_TO_PAY = 50_000
 """Samples of one kind of pass after which ``"auto"`` compiles it: what follows may be as long."""
 LEAST_SHARE = 4
 """A kind of pass is worth a graph where one sample in so many takes it."""
-CLOSE = 1e-4
-"""Most difference between a graph and the plain pass, as a share of the largest value."""
 
 
 @dataclass
@@ -40,15 +39,26 @@ class Graph:
 
     Args:
         call: Compiled ``functional_call``; None while passes are plain.
+        backbone: Whose modules it was compiled for; None before.
         asked: Passes of this kind that were asked for.
         samples: In all of them.
         refused: Whether it cannot be compiled.
     """
 
     call: Callable[..., Any] | None = None
+    backbone: Backbone | None = None
     asked: int = 0
     samples: int = 0
     refused: bool = False
+
+
+@dataclass
+class Making:
+    """A graph that another thread makes, while passes go on plainly."""
+
+    graph: Graph
+    trial: Trial
+    thread: Thread
 
 
 @dataclass
@@ -58,6 +68,7 @@ class Graphs:
     known: dict[Hashable, Graph] = field(default_factory=dict)
     samples: int = 0
     warned: bool = False
+    making: Making | None = None
 
 
 class Compiled(Alone):
@@ -66,7 +77,7 @@ class Compiled(Alone):
     Args:
         when: True compiles a kind of pass when it is asked for the second time, so that one that
             never returns (statistics trusted by another share each time) costs nothing; ``"auto"``
-            once so many samples came that it is likely to pay.
+            once so many samples came that it is likely to pay, in a thread of its own.
         backend: Of ``torch.compile``.
     """
 
@@ -87,16 +98,19 @@ class Compiled(Alone):
         *,
         grad: bool,
     ) -> Prediction:
+        self._take_over()
         graph = None
         if _can_be_compiled(inputs, policy):
             kind = _kind(inputs, params, policy, grad)
             graph = self.graphs.known.setdefault(kind, Graph())
             if graph.call is None and self._is_time(graph, len(inputs)):
-                self._compile(graph, inputs, params, statistics, policy, grad)
-        if graph is None or graph.call is None:
+                trial = Trial(self.backbone, inputs, params, statistics, policy, grad, self.backend)
+                self._make(graph, trial)
+        # what a thread compiles must not meet the stance in which graphs are used
+        if self.graphs.making or graph is None or graph.call is None or graph.backbone is None:
             return super().forward(inputs, params, statistics, policy, grad=grad)
         with torch.set_grad_enabled(grad), _as_it_is():
-            return self.backbone(_batched(inputs), params, statistics, policy, call=graph.call)
+            return graph.backbone(batched(inputs), params, statistics, policy, call=graph.call)
 
     def _is_time(self, graph: Graph, samples: int) -> bool:
         graph.asked += 1
@@ -104,53 +118,35 @@ class Compiled(Alone):
         self.graphs.samples += samples
         frequent = graph.asked > 1 and LEAST_SHARE * graph.samples >= self.graphs.samples
         enough = self.when != "auto" or graph.samples >= SAMPLES_TO_PAY
-        return not graph.refused and frequent and enough
+        return not graph.refused and frequent and enough and self.graphs.making is None
 
-    def _compile(
-        self,
-        graph: Graph,
-        inputs: Tensor,
-        params: Tensors,
-        statistics: Tensors,
-        policy: NormPolicy,
-        grad: bool,
-    ) -> None:
-        """Make the graph and try it, or refuse it and say why, once for a backbone."""
-        call = torch.compile(_new_function(), backend=self.backend, fullgraph=True)
-        given = _batched(inputs), params, statistics, policy
-        try:
-            plain = self._tried(*given, grad, functional_call)
-            off = _difference(plain, self._tried(*given, grad, call))
-            problem = None if off <= CLOSE else f"results differ by {off:.0e}"
-        except Exception as error:  # the compiler's own errors have no common kind
-            problem = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
-        if problem is None:
-            graph.call = call
+    def _make(self, graph: Graph, trial: Trial) -> None:
+        """Make the graph and try it, here or in a thread."""
+        if self.when == "auto" and type(self.backbone) is Backbone:
+            trial = trial.on(twin_of(self.backbone))
+            self.graphs.making = Making(graph, trial, run_beside(trial.run))
+            return
+        trial.run()
+        self._settle(graph, trial)
+
+    def _take_over(self) -> None:
+        """Use the graph that a thread has made, once it is done."""
+        making = self.graphs.making
+        if making is not None and not making.thread.is_alive():
+            self.graphs.making = None
+            self._settle(making.graph, making.trial)
+
+    def _settle(self, graph: Graph, trial: Trial) -> None:
+        """Use a graph from now on, or refuse it and say why, once for a backbone."""
+        if trial.problem is None:
+            graph.call, graph.backbone = trial.call, trial.backbone
             return
         graph.refused = True
         if not self.graphs.warned:
             self.graphs.warned = True
-            advise(f"this network's passes stay plain, torch.compile cannot make them: {problem}")
-
-    def _tried(
-        self,
-        inputs: Tensor,
-        params: Tensors,
-        statistics: Tensors,
-        policy: NormPolicy,
-        grad: bool,
-        call: Callable[..., Any],
-    ) -> list[Tensor]:
-        """Logits and, where gradients are asked for, those of all parameters."""
-        trained = {name: p.requires_grad and grad for name, p in params.items()}
-        own = {name: p.detach().requires_grad_(trained[name]) for name, p in params.items()}
-        with torch.set_grad_enabled(grad):
-            logits = self.backbone(inputs, own, statistics, policy, call=call).logits
-        leaves = [own[name] for name, learns in trained.items() if learns]
-        if not leaves or not logits.requires_grad:
-            return [logits.detach()]
-        found = torch.autograd.grad(logits.square().sum(), leaves, allow_unused=True)
-        return [logits.detach(), *(grad for grad in found if grad is not None)]
+            advise(
+                f"this network's passes stay plain, torch.compile cannot make them: {trial.problem}"
+            )
 
 
 def _can_be_compiled(inputs: Tensor, policy: NormPolicy) -> bool:
@@ -167,32 +163,7 @@ def _kind(inputs: Tensor, params: Tensors, policy: NormPolicy, grad: bool) -> Ha
     return single, tuple(inputs.shape[1:]), inputs.dtype, policy, grad, trained
 
 
-def _batched(inputs: Tensor) -> Tensor:
-    """The inputs, whose number of samples may be another one in the next pass."""
-    if len(inputs) > 1:
-        torch._dynamo.maybe_mark_dynamic(inputs, 0)
-    return inputs
-
-
 def _as_it_is() -> AbstractContextManager[Any]:
     """What a graph was not made for runs plainly in here, and is not compiled once more."""
     stance = getattr(torch.compiler, "set_stance", None)  # new in torch 2.6
     return nullcontext() if stance is None else stance("eager_on_recompile")
-
-
-def _new_function() -> Callable[..., Any]:
-    """A ``functional_call`` with a code object of its own, which torch keeps its graphs by."""
-
-    def through(model: Any, own: Tensors, args: Any, options: Any) -> Any:
-        return functional_call(model, own, args, options)
-
-    return types.FunctionType(
-        through.__code__.replace(), through.__globals__, closure=through.__closure__
-    )
-
-
-def _difference(expected: list[Tensor], found: list[Tensor]) -> float:
-    """The largest difference, as a share of the largest value of its tensor."""
-    pairs = zip(expected, found, strict=True)
-    gaps = [float((a - b).abs().max() / a.abs().max().clamp(min=1e-6)) for a, b in pairs]
-    return max(gaps) if all(gap == gap for gap in gaps) else float("inf")

@@ -194,6 +194,12 @@ class Objective(Component):
         """What makes the views. Objectives where it is equal share one draw; None shares none."""
         return None
 
+    @property
+    def views_by_part(self) -> bool:
+        """Whether views of some samples are what those of all have for them, given the same random
+        state: then an update makes them as it needs them and holds few."""
+        return type(self).views is Objective.views
+
     def targets(self, step: Step, memory: Tensors) -> Tensors:
         """What the loss compares with, one row for each input, worked out without gradients.
 

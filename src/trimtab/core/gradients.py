@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from trimtab.core import component as roles
-from trimtab.core.backbone import Tensors
 from trimtab.core.lesson import Lesson
+from trimtab.core.views import PartialViews, views_of
 
 if TYPE_CHECKING:
     from trimtab.core.attempt import Attempt
@@ -60,21 +60,6 @@ def with_targets(
     return replace(step, targets=step.targets | targets)
 
 
-@torch.no_grad()
-def views_of(attempt: Attempt, inputs: Tensor) -> Tensors:
-    """Altered copies of the inputs, by objective; objectives that share a view share its tensor."""
-    views: Tensors = {}
-    shared: list[tuple[object, Tensor]] = []
-    for objective in attempt.playing(roles.Objective):
-        maker = objective.shared_view
-        known = [view for other, view in shared if maker is not None and other == maker]
-        view = known[0] if known else objective.views(inputs, attempt.state.generator)
-        if view is not None:
-            views[objective.name] = view
-            shared.append((maker, view))
-    return views
-
-
 def parts_with_graph(
     attempt: Attempt, step: roles.Step, kept: Tensor, micro_batch: int
 ) -> Iterator[tuple[roles.Step, Tensor]]:
@@ -82,24 +67,20 @@ def parts_with_graph(
     if micro_batch >= len(kept) and bool(kept.all()):
         yield from _whole(attempt, step, kept)
         return
-    views = views_of(attempt, step.inputs[kept])
-    done = 0
+    views = PartialViews(attempt, step.inputs, kept)
     for rows in torch.arange(len(kept), device=kept.device).split(micro_batch):
         used = rows[kept[rows]]
         if not len(used):
             continue
-        # views that objectives share stay one tensor, so that they pass the network once
-        shown = {id(view): view[done : done + len(used)] for view in views.values()}
         part = replace(
             attempt.learner.with_graph(attempt, step, rows, used),
-            views={name: shown[id(view)] for name, view in views.items()},
+            views=views.of(used),
             targets={
                 name: {key: value[used] for key, value in targets.items()}
                 for name, targets in step.targets.items()
             },
             passed={},
         )
-        done += len(used)
         attempt.state.counters.backward_samples += len(used) if part.logits.requires_grad else 0
         yield part, used
 

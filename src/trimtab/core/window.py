@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from trimtab.core.backbone import Tensors
+from trimtab.core.buffer import Buffer
 from trimtab.core.prediction import Prediction, joined
 from trimtab.core.ranges import check_whole
 from trimtab.core.structured import Form, Structured, joined_inputs
@@ -19,12 +20,16 @@ class Window:
     """The last ``size`` predictions of a stream, and the samples since its last update.
 
     With no size nothing is remembered from one batch to the next.
+
+    Args:
+        buffer: Holds all that waits side by side; None where it lies apart, or nothing waits.
     """
 
     size: int | None
     recent: Prediction | None = None
     inputs: list[Tensor] = field(default_factory=list)
     predictions: list[Prediction] = field(default_factory=list)
+    buffer: Buffer | None = None
 
     def __post_init__(self) -> None:
         check_whole("window", self.size, "sample")
@@ -32,7 +37,7 @@ class Window:
     @property
     def room(self) -> int | None:
         """How many more samples fill the window; None where there is no end."""
-        return None if self.size is None else self.size - sum(len(part) for part in self.inputs)
+        return None if self.size is None else self.size - self._samples
 
     @property
     def is_full(self) -> bool:
@@ -58,17 +63,26 @@ class Window:
 
     def copy(self) -> "Window":
         """A window that goes on by itself; what waits is never written into, so it is shared."""
-        return Window(self.size, self.recent, list(self.inputs), list(self.predictions))
+        waiting = list(self.inputs), list(self.predictions)
+        return Window(self.size, self.recent, *waiting, self.buffer)
 
     def collect(self, inputs: Tensor, prediction: Prediction) -> None:
         """Let samples wait for the next update."""
-        self.inputs.append(inputs.clone())  # a caller may reuse its buffer for the next frame
+        if not self.inputs and self.size is not None and not isinstance(inputs, Structured):
+            self.buffer = Buffer(inputs, self.size)
+        put = None if self.buffer is None else self.buffer.put(self._samples, inputs)
+        if put is None:
+            self.buffer = None
+            put = inputs.clone()  # a caller may reuse its buffer for the next frame
+        self.inputs.append(put)
         self.predictions.append(prediction)
 
     def release(self) -> tuple[Tensor, Prediction]:
         """All that waits, which then waits no longer."""
-        inputs, prediction = joined_inputs(self.inputs), joined(self.predictions)
-        self.inputs, self.predictions = [], []
+        prediction, buffer = joined(self.predictions), self.buffer
+        whole = buffer is not None and len(buffer.values) == self._samples
+        inputs = buffer.values if buffer is not None and whole else joined_inputs(self.inputs)
+        self.inputs, self.predictions, self.buffer = [], [], None
         return inputs, prediction
 
     def state(self) -> Tensors:
@@ -91,7 +105,7 @@ class Window:
         state = _with_inputs(state, form)
         self._check(state, sample_shape)
         self.recent = _prediction(state, "recent")
-        self.inputs, self.predictions = [], []
+        self.inputs, self.predictions, self.buffer = [], [], None
         waiting = _prediction(state, "waiting")
         if waiting is not None:
             sizes = state["waiting_sizes"].tolist()
@@ -122,6 +136,11 @@ class Window:
                 _expect(whole and int(sizes.sum()) == held, "must hold its batches", sizes)
                 shape = tuple(found["inputs"].shape[1:])
                 _expect(shape == sample_shape, f"must hold samples of shape {sample_shape}", shape)
+
+    @property
+    def _samples(self) -> int:
+        """How many wait."""
+        return sum(len(part) for part in self.inputs)
 
     def _waiting(self) -> Prediction | None:
         return joined(self.predictions) if self.predictions else None

@@ -9,7 +9,9 @@
   tip.hidden = true;
   document.body.append(tip);
 
+  let shownAt = 0;
   const show = (content, left, top) => {
+    shownAt = scrollY;
     tip.replaceChildren(...content);
     tip.hidden = false;
     const { width, height } = tip.getBoundingClientRect();
@@ -119,6 +121,7 @@
   addEventListener("pointerdown", (event) => {
     if (!hinted(event) && !event.target.closest?.("[data-curve]")) hide();
   });
-  addEventListener("scroll", hide, { passive: true });
+  // Word of a scroll may come late, when something has been pointed at since.
+  addEventListener("scroll", () => { if (scrollY !== shownAt) hide(); }, { passive: true });
   addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
 })();

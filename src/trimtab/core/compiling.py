@@ -1,0 +1,134 @@
+"""Making a graph with torch.compile, and trying it beside the plain pass before it is used."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.func import functional_call
+
+from trimtab.core.backbone import Backbone, Tensors
+from trimtab.core.norm import NormPolicy
+
+CLOSE = 1e-4
+"""Most difference between a graph and the plain pass, as a share of the largest value."""
+OWN_ROUNDING = 2.0
+"""Most difference of gradients, in multiples of what the plain pass differs from itself with its
+samples turned round: deep networks turn rounding into much larger differences of gradients."""
+FAR = 0.05
+"""A difference of gradients that no rounding excuses."""
+
+
+@dataclass
+class Trial:
+    """One pass, plain and compiled.
+
+    Args:
+        call: Compiled ``functional_call``, once it was tried.
+        problem: Why it cannot be used, in words; None where it can.
+    """
+
+    backbone: Backbone
+    inputs: Tensor
+    params: Tensors
+    statistics: Tensors
+    policy: NormPolicy
+    grad: bool
+    backend: str
+    call: Callable[..., Any] | None = field(default=None, init=False)
+    problem: str | None = field(default="it was not tried to its end", init=False)
+
+    def on(self, twin: Backbone) -> Trial:
+        """The same pass with modules and tensors that nobody else touches."""
+        twin.probe(self.inputs[:1])
+        params = {name: p.detach().clone() for name, p in self.params.items()}
+        return replace(
+            self,
+            backbone=twin,
+            inputs=self.inputs.clone(),
+            params={n: p.requires_grad_(self.params[n].requires_grad) for n, p in params.items()},
+            statistics={name: s.clone() for name, s in self.statistics.items()},
+        )
+
+    def run(self) -> None:
+        """Compile the pass and compare it with the plain one; never raises."""
+        try:
+            call = torch.compile(_new_function(), backend=self.backend, fullgraph=True)
+            plain, found = self._found(functional_call), self._found(call)
+            off = _difference(plain, found)
+            problem = None if off <= CLOSE or self._by_rounding(plain, found) else "results differ"
+        except Exception as error:  # the compiler's own errors have no common kind
+            first = str(error).strip().partition("\n")[0]
+            self.problem = f"{type(error).__name__}: {first}"
+            return
+        self.call = call
+        self.problem = problem and f"{problem} by {off:.0e}"
+
+    def _by_rounding(self, plain: list[Tensor], found: list[Tensor]) -> bool:
+        """Whether logits agree, and gradients as far as the plain pass agrees with itself."""
+        if _difference(plain[:1], found[:1]) > CLOSE:
+            return False
+        own = _difference(plain[1:], self._turned()[1:])
+        return _difference(plain[1:], found[1:]) <= min(OWN_ROUNDING * own, FAR)
+
+    def _turned(self) -> list[Tensor]:
+        """What the plain pass finds for the same samples in the opposite order."""
+        turned = replace(self, inputs=self.inputs.flip(0))
+        return turned._found(functional_call)
+
+    def _found(self, call: Callable[..., Any]) -> list[Tensor]:
+        """Logits and, where gradients are asked for, those of all parameters."""
+        trained = {name: p.requires_grad and self.grad for name, p in self.params.items()}
+        own = {name: p.detach().requires_grad_(trained[name]) for name, p in self.params.items()}
+        with torch.set_grad_enabled(self.grad):
+            given = batched(self.inputs), own, self.statistics, self.policy
+            logits = self.backbone(*given, call=call).logits
+        leaves = [own[name] for name, learns in trained.items() if learns]
+        if not leaves or not logits.requires_grad:
+            return [logits.detach()]
+        found = torch.autograd.grad(logits.square().sum(), leaves, allow_unused=True)
+        return [logits.detach(), *(grad for grad in found if grad is not None)]
+
+
+def twin_of(backbone: Backbone) -> Backbone:
+    """A backbone over the same weights with modules of its own, for another thread."""
+    modules = backbone.model.named_modules()
+    watched = next((name for name, m in modules if m is backbone.classifier), None)
+    with backbone.lock:
+        return Backbone(
+            backbone.model,
+            backbone.num_classes,
+            watched,
+            normalization=backbone.normalization,
+            output=backbone.output,
+            task=backbone.task,
+        )
+
+
+def batched(inputs: Tensor) -> Tensor:
+    """The inputs, whose number of samples may be another one in the next pass."""
+    if len(inputs) > 1:
+        torch._dynamo.maybe_mark_dynamic(inputs, 0)
+    return inputs
+
+
+def _new_function() -> Callable[..., Any]:
+    """A ``functional_call`` with a code object of its own, which torch keeps its graphs by."""
+
+    def through(model: Any, own: Tensors, args: Any, options: Any) -> Any:
+        return functional_call(model, own, args, options)
+
+    return types.FunctionType(
+        through.__code__.replace(), through.__globals__, closure=through.__closure__
+    )
+
+
+def _difference(expected: list[Tensor], found: list[Tensor]) -> float:
+    """The largest difference, as a share of the largest value of its tensor."""
+    pairs = zip(expected, found, strict=True)
+    gaps = [float((a - b).abs().max() / a.abs().max().clamp(min=1e-6)) for a, b in pairs]
+    return max(gaps, default=0.0) if all(gap == gap for gap in gaps) else float("inf")
