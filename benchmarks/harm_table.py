@@ -100,7 +100,8 @@ def violations(found: list[Row]) -> list[str]:
     gone = [row for row in helpful if row["gain_lost"] > GAIN_LIMIT]
     listed = "; ".join(f"{_name(row)} {row['gain_lost']:+.1f}" for row in gone)
     lines.append(
-        f"More than {GAIN_LIMIT:g} of a gain lost: {len(gone)} of {len(helpful)} ({listed})."
+        f"More than {GAIN_LIMIT:g} of a gain lost: {len(gone)} of {len(helpful)} "
+        f"({listed or 'none'})."
     )
     calm = [row for row in found if "1" not in row["source_predicts"]]
     dear = [row for row in calm if row["cost"] > COST_LIMIT]
