@@ -38,7 +38,7 @@ METHODS = (
     "source", "roid", "tent", "come", "zerosiam", "spa", "asr", "rmemsafe", "reservoir", "neo",
     "t3a", "foa", "pea", "trimtab",
 )  # fmt: skip
-COMPARED = ("bn1", "neo", "tent", "roid")
+COMPARED = ("bn1", "neo", "tent", "roid", "trimtab")
 LONG_METHODS = ("source", "tent", "roid", "asr", "rmemsafe", "reservoir", "trimtab")
 PREFIX = {"fashion_mnist": "fashion", "cifar10": "cifar10"}
 BINS = 15

@@ -64,8 +64,11 @@ def speed(network: str, count: int, samples: int, method: str) -> dict[str, Any]
     loaded = models.load(network)
     backbone = loaded if isinstance(loaded, trimtab.Backbone) else trimtab.Backbone(loaded)
     names = names_of(count)
-    one, fleet = trimtab.adapt(backbone, method), trimtab.fleet(backbone, method)
-    alone = {name: trimtab.adapt(backbone, method, seed=fleet[name].seed) for name in names}
+    one = trimtab.adapt(backbone, method, guard=False)
+    fleet = trimtab.fleet(backbone, method, guard=False)
+    alone = {
+        name: trimtab.adapt(backbone, method, guard=False, seed=fleet[name].seed) for name in names
+    }
     times: dict[str, list[float]] = {"one": [], "fleet": [], "alone": []}
     for batch in images(count * samples, ROUNDS + WARM_UP):
         parts = dict(zip(names, batch.split(samples), strict=True))

@@ -43,3 +43,11 @@ def test_signs_do_not_meet() -> None:
     wealth = betting.after(betting.new_wealth(), betting.CONCENTRATION, torch.ones(8), 0.0)
     assert (wealth[betting.STABILITY] == 0).all()
     assert (wealth[betting.CONCENTRATION] > 0).all()
+
+
+def test_benefit_is_found_soon_and_never_where_there_is_none() -> None:
+    helps = -torch.ones(16)
+    assert betting.benefit(helps, 0.02) > 4
+    assert betting.benefit(torch.cat([helps, torch.ones(64)]), 0.02) > 4  # the latest come first
+    assert betting.benefit(torch.cat([torch.ones(64), helps]), 0.02) == 0
+    assert betting.benefit(torch.zeros(256), 0.02) == 0

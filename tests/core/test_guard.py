@@ -12,7 +12,7 @@ import trimtab
 from trimtab import Guard, Health
 from trimtab.core import concentration
 from trimtab.core.adapter import Adapter
-from trimtab.core.component import OutputRule, Step
+from trimtab.core.component import OutputRule, Start, Step
 from trimtab.core.judging import SUSPICION
 from trimtab.core.look import COLUMNS
 from trimtab.core.method import Method
@@ -193,6 +193,77 @@ def test_from_suspicion_on_the_source_answers(monkeypatch: pytest.MonkeyPatch) -
         assert torch.equal(answers[7], adapter.backbone(inputs).logits)
 
 
+class Counts(OutputRule):
+    """Counts batches."""
+
+    tells_of_stream = True
+
+    def new_memory(self, start: Start) -> dict[str, Tensor]:
+        return {"seen": torch.zeros(())}
+
+    def correct(self, logits: Tensor, step: Step, memory: dict[str, Tensor]) -> Tensor:
+        memory["seen"].add_(1)
+        return logits
+
+
+class CountsToo(Counts):
+    """The same, as if that came from weights."""
+
+    tells_of_stream = False
+
+
+def test_what_tells_of_the_stream_goes_on_when_weights_are_taken_back() -> None:
+    Spoils.switch = [False]
+    method = trimtab.build("tent").plus(Spoils(), Counts(), CountsToo())
+    adapter = trimtab.adapt(Painted(), replace(method, norm=SOURCE), guard=True)
+    feed(adapter, 3)
+    Spoils.switch[0] = True
+    while adapter.health.alarms == 0:
+        feed(adapter, 1, seed=adapter.counters.samples)
+    seen = {name: int(memory["seen"]) for name, memory in adapter.state.memory.items() if memory}
+    assert seen["counts"] == adapter.counters.samples // 32
+    assert seen["counts_too"] < seen["counts"]
+
+
+def test_what_learns_the_stream_sees_every_batch_of_the_first_trial() -> None:
+    Spoils.switch = [True]
+    method = trimtab.build("tent").plus(Spoils(), Counts())
+    adapter = trimtab.adapt(Painted(), replace(method, norm=SOURCE), guard=True)
+    while adapter.health.alarms == 0:
+        feed(adapter, 1, seed=adapter.counters.samples)
+    before = int(adapter.state.memory["counts"]["seen"])
+    feed(adapter, 3, seed=1)
+    assert int(adapter.state.memory["counts"]["seen"]) == before + 3
+
+
+class Reads(OutputRule):
+    """Reads the painted class itself."""
+
+    def correct(self, logits: Tensor, step: Step, memory: dict[str, Tensor]) -> Tensor:
+        return step.inputs.mean((2, 3))
+
+
+class ReadsOn(Reads):
+    """The same, as if it had learned that from the stream."""
+
+    tells_of_stream = True
+
+
+@pytest.mark.parametrize(("rule", "soon"), [(ReadsOn(), "adapted"), (Reads(), "source")])
+def test_what_learns_the_stream_returns_once_it_has_proved_itself(
+    rule: OutputRule, soon: str
+) -> None:
+    class OneCorner(Painted):
+        def forward(self, x: Tensor) -> Tensor:
+            return x[:, :, 0, 0].roll(1, 1)  # mirrored, it is another corner
+
+    random = torch.Generator().manual_seed(0)
+    adapter = trimtab.adapt(OneCorner(), Method((rule,), norm=SOURCE), guard=True)
+    for n in range(3):
+        adapter(images(32, n) + 3 * torch.rand(32, CLASSES, 4, 4, generator=random))
+    assert adapter.health.predicting == soon
+
+
 class FollowsTheFirst(OutputRule):
     """Says, of every sample, a class that is as far off as the first sample's is from class 0."""
 
@@ -247,7 +318,8 @@ def test_a_method_can_have_a_guard_of_its_own_and_go_without() -> None:
     guarded = replace(trimtab.build("tent"), guarded=True)
     assert trimtab.adapt(model, guarded).guard == Guard()
     assert trimtab.adapt(model, guarded, guard=False).guard is None
-    assert trimtab.adapt(model, "trimtab").guard is None
+    assert trimtab.adapt(model, "trimtab").guard == Guard()
+    assert trimtab.adapt(model, "trimtab", guard=False).guard is None
     assert trimtab.adapt(model, "tent").guard is None
 
 

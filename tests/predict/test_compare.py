@@ -12,23 +12,23 @@ import trimtab
 from predict.pictures import write
 from reference import nets
 from trimtab.cli.main import main
-from trimtab.predict.compare import Comparison, Estimate, Said, compare
+from trimtab.predict.compare import Comparison, Estimate, Said, compare, variety
 
 
-def kappas(model: nets.Net, method: str, images: Tensor) -> list[float]:
-    """Cohen's kappa of images and mirror images, sample by sample, from an adapter of its own."""
+def rightness(model: nets.Net, method: str, images: Tensor, variety: float) -> list[float]:
+    """Agreement of images and mirror images less chance, sample by sample."""
     adapter, said, seen = trimtab.adapt(model, method), [], []
     for batch in images.split(16):
         seen += adapter.predict(batch.flip(-1)).argmax(1).tolist()
         said += adapter(batch).argmax(1).tolist()
     count = len(said)
     chance = sum(said.count(c) / count * seen.count(c) / count for c in range(7))
-    return [((a == b) - chance) / max(1 - chance, 0.05) for a, b in zip(said, seen, strict=True)]
+    return [(a == b) - variety * chance for a, b in zip(said, seen, strict=True)]
 
 
-def by_hand(model: nets.Net, method: str, images: Tensor) -> tuple[float, float]:
+def by_hand(model: nets.Net, method: str, images: Tensor, variety: float) -> tuple[float, float]:
     """Mean gain over batches of sixteen and its standard error."""
-    own, source = kappas(model, method, images), kappas(model, "source", images)
+    own, source = (rightness(model, name, images, variety) for name in (method, "source"))
     gains = [a - b for a, b in zip(own, source, strict=True)]
     means = [sum(gains[start : start + 16]) / 16 for start in range(0, len(gains), 16)]
     mean = sum(means) / len(means)
@@ -36,20 +36,49 @@ def by_hand(model: nets.Net, method: str, images: Tensor) -> tuple[float, float]
     return mean, math.sqrt(variance / len(means))
 
 
-def test_one_class_for_everything_is_no_stability() -> None:
+def of_classes(classes: list[int], sure: float) -> Said:
+    """What a model said of 64 images and, the same, of their mirror images."""
+    noise = torch.randn(64, 10, generator=torch.Generator().manual_seed(0))
+    logits = noise + sure * torch.eye(10)[(classes * 64)[:64]]
     said = Said()
-    constant, varied = torch.eye(4)[[2] * 12], torch.eye(4)[[0, 1, 2, 3] * 3]
-    said.take(constant, constant)
-    assert float(torch.cat(said.rightness()).mean()) == pytest.approx(0)
-    other = Said()
-    other.take(varied, varied)
-    assert float(torch.cat(other.rightness()).mean()) == pytest.approx(1)
+    said.take(logits, logits)
+    return said
+
+
+def test_one_class_for_everything_is_no_stability_where_classes_stand_out() -> None:
+    collapsed, varied = of_classes([2], 100.0), of_classes(list(range(10)), 10.0)
+    many = variety([collapsed, varied])
+    assert many == 1
+    assert float(torch.cat(collapsed.rightness(many)).mean()) == pytest.approx(0)
+    assert float(torch.cat(varied.rightness(many)).mean()) == pytest.approx(0.9, abs=0.01)
+
+
+def test_one_class_is_stability_where_no_model_sees_others() -> None:
+    run, scattered = of_classes([2], 100.0), of_classes([0], 0.0)
+    many = variety([run, scattered])
+    assert many == 0
+    assert float(torch.cat(run.rightness(many)).mean()) == 1
+
+
+def test_chance_counts_where_there_are_more_classes_than_prominence_can_tell() -> None:
+    said = Said()
+    said.take(torch.rand(64, 100), torch.rand(64, 100))
+    assert variety([said]) == 1
+
+
+def test_small_batches_are_pooled() -> None:
+    said, whole = Said(), of_classes(list(range(10)), 10.0)
+    noise = torch.randn(64, 10, generator=torch.Generator().manual_seed(0))
+    logits = noise + 10.0 * torch.eye(10)[(list(range(10)) * 64)[:64]]
+    for batch in logits.split(8):
+        said.take(batch, batch)
+    assert said.prominence == whole.prominence > 1.2
 
 
 def test_gains_are_the_mean_of_what_each_sample_gains(model: nets.Net, images: Tensor) -> None:
     found = compare(trimtab.Backbone(model), images.split(16), ["tent", "roid"])
     for estimate in found.estimates:
-        gain, error = by_hand(model, estimate.method, images)
+        gain, error = by_hand(model, estimate.method, images, found.variety)
         assert estimate.gain == pytest.approx(gain, abs=1e-6)
         assert estimate.error == pytest.approx(error, abs=1e-6)
     assert found.images == len(images)

@@ -46,6 +46,7 @@ class ViewTemperature(OutputRule):
     every: int = 16
     memory: int = 192
 
+    tells_of_stream = True
     not_dense = "compares views that move pixels"
 
     def __post_init__(self) -> None:

@@ -40,3 +40,15 @@ def after(wealth: Tensor, sign: int, harms: Tensor, allowed: float) -> Tensor:
 def evidence(wealth: Tensor) -> float:
     """Of harm, in nats: the logarithm of the mean wealth over signs and stakes."""
     return float(wealth.flatten().logsumexp(0)) - math.log(wealth.numel())
+
+
+def benefit(harms: Tensor, allowed: float) -> float:
+    """Evidence that adapting helps, in nats: the same bets against harm, by the best beginning.
+
+    Args:
+        harms: Of samples, the latest first, shape (samples,).
+    """
+    stakes = torch.tensor(STAKES, dtype=torch.float64)[:, None]
+    gains = (stakes * (-harms.to("cpu", torch.float64) - allowed)).log1p().cumsum(1)
+    best = gains.amax(1).clamp(min=0.0)
+    return float(best.logsumexp(0)) - math.log(len(STAKES))

@@ -124,6 +124,10 @@ class Component:
     later_memory: ClassVar[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
     """Memory tensors that come and go, by name: their shape, in which ``"classes"`` is a size."""
 
+    tells_of_stream: ClassVar[bool] = False
+    """Whether memory tells of the stream alone, of its classes and their order, and of no weights:
+    then it goes on where a guard takes learned weights back."""
+
     dense: ClassVar[bool] = False
     """Whether logits may be those of pixels, (batch, classes, height, width)."""
     not_dense: ClassVar[str] = "was written for one prediction per sample"

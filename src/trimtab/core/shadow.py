@@ -142,14 +142,21 @@ class Shadow:
         return torch.cat([known, self.passed(before, after, rest, by_source=True)])
 
     def restored(self, state: StreamState, target: StreamState | None) -> StreamState:
-        """``state`` with weights, statistics and memories of another one, or of the beginning."""
+        """``state`` with weights, statistics and memories of another one, or of the beginning;
+        memories that tell of the stream alone stay."""
         attempt = self.attempt(state)
         source = target if target is not None else attempt.first
         assert source is not None  # only a stream that has begun is guarded
         clone, kept = source.clone(), attempt.state
+        going_on = {name: kept.memory[name] for name in telling_of_stream(attempt)}
         kept.params, kept.statistics = clone.params, clone.statistics
-        kept.memory, kept.moments, kept.window = clone.memory, {}, clone.window
+        kept.memory, kept.moments, kept.window = clone.memory | going_on, {}, clone.window
         return kept
+
+
+def telling_of_stream(attempt: Attempt) -> list[str]:
+    """Names of components whose memory tells of the stream alone."""
+    return [part.name for part in attempt.method.components if part.tells_of_stream]
 
 
 def _are_images(inputs: Tensor) -> bool:

@@ -14,6 +14,7 @@ from trimtab.core.component import ParameterRule
 from trimtab.core.guard import FIRST_TRIAL
 from trimtab.core.health import has_looked, length
 from trimtab.core.judging import SUSPICION, Judging
+from trimtab.core.shadow import telling_of_stream
 from trimtab.core.state import StreamState
 
 LOG = logging.getLogger("trimtab")
@@ -24,6 +25,9 @@ after each trial that fails."""
 LONGEST_TRIAL = 4096.0
 """Samples on which the adapted model has to prove itself, at most: twice as many after each alarm,
 and half as many after each blessing."""
+EARLIEST, LATEST = 0.5, 2.0
+"""Where components learn the stream's order on trial it may end well at any batch between these
+multiples of its samples, or sooner with evidence that adapting helps."""
 BLESS_SAMPLES = 128.0
 """Samples looked at, without suspicion, after which a state is blessed."""
 BLESSED_BELOW = 0.5
@@ -101,6 +105,7 @@ class Watch(Judging):
             "the beginning" if target is None else "its blessed state",
         )
         needed = (2 * evidence["trial_needed"]).clamp(FIRST_TRIAL, LONGEST_TRIAL)
+        every = 1.0 if self._learns_the_stream(after) else TRIAL_EVERY
         after = self.restored(after, target)
         after.blessed = None
         after.guard = evidence | {
@@ -108,7 +113,7 @@ class Watch(Judging):
             "alarms": evidence["alarms"] + 1,
             "rollbacks": evidence["rollbacks"] + float(target is not None),
             "trial_needed": needed,
-            "trial_every": torch.full_like(needed, TRIAL_EVERY),
+            "trial_every": torch.full_like(needed, every),
             "trial_batches": torch.zeros_like(needed),
             "trial_samples": torch.zeros_like(needed),
             "since_blessed": torch.zeros_like(needed),
@@ -143,12 +148,16 @@ class Watch(Judging):
 
     def _verdict(self, after: StreamState) -> StreamState:
         """Whether a trial is over, and how it ended: with a return, or with another beginning."""
-        evidence = after.guard
-        if evidence["trial_samples"] < evidence["trial_needed"]:
+        evidence, learns_on = after.guard, self._learns_the_stream(after)
+        samples, needed = float(evidence["trial_samples"]), float(evidence["trial_needed"])
+        harms = evidence["ring"][: int(min(samples, needed)), 0]
+        proved = learns_on and betting.benefit(harms, self.guard.allowed_harm) >= self.guard.alarm
+        if not proved and samples < (EARLIEST * needed if learns_on else needed):
             return after
-        harms = evidence["ring"][: int(evidence["trial_samples"]), 0]
         zero = torch.zeros_like(evidence["trial_samples"])
-        if not self.is_cleared(harms):
+        if not (proved or self.is_cleared(harms)):
+            if learns_on and samples < LATEST * needed:
+                return after
             after = self.restored(after, None)
             rarer = (2 * evidence["trial_every"]).clamp(max=RAREST_TRIAL)
             after.guard = evidence | {"trial_samples": zero, "trial_every": rarer}
@@ -157,6 +166,10 @@ class Watch(Judging):
         changed = {"fallen_back": zero, "trial_samples": zero, "returns": evidence["returns"] + 1}
         after.guard = evidence | changed
         return after
+
+    def _learns_the_stream(self, state: StreamState) -> bool:
+        """Whether components learn the stream's order on trial: then every batch of it counts."""
+        return bool(telling_of_stream(self.attempt(state)))
 
 
 @torch.no_grad()

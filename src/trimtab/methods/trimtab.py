@@ -79,4 +79,4 @@ def trimtab(
     if adaptive_norm:  # last, because it counts the classes of corrected predictions
         components.append(AdaptiveNorm())
     choice = OptimizerChoice(optimizer, lr)
-    return Method(tuple(components), optimizer=choice)
+    return Method(tuple(components), optimizer=choice, guarded=True)

@@ -1,9 +1,10 @@
 """Which method looks best on unlabelled data: gains over no adaptation, estimated without labels.
 
-A prediction seems right where the model says the same of a mirrored view, beyond what chance would
-give among the classes that it predicts (Cohen's kappa): a model that says one class of everything
-agrees with itself for nothing. How often the choice is the true best one is measured in
-docs/compare.md.
+A prediction seems right where the model says the same of a mirrored view. A model that says one
+class of everything agrees with itself for nothing, unless there is only one class to see. So what
+chance gives among the classes that it predicts is taken off, as in Cohen's kappa, where classes
+stand out of what any of the methods says (``prominence``), which they do where many are there. How
+often the choice is the true best one is measured in docs/compare.md.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from torch import Tensor
 
 from trimtab.api import adapt
 from trimtab.augment import mirrored
+from trimtab.components.adaptive_norm.signs import prominence
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
 from trimtab.core.look import class_shares
@@ -31,8 +33,11 @@ DEVIATIONS = 2.0
 FEWEST_BATCHES = 4
 """Fewer do not show how sure an estimate is."""
 
-LEAST_ROOM = 0.05
-"""Least distance of chance from certainty: with one class in all, nothing can be told."""
+ONE_CLASS, MANY_CLASSES = 1.15, 1.2
+"""Prominence up to which a stream may show a single class, and from which on it shows many."""
+POOL = 64
+"""Samples, at least, of which prominence is taken. With more classes than that it says little, and
+a stream is taken to show many."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,8 @@ class Comparison:
     stability: float
     """Share of images of which the source model says the same when they are mirrored."""
     estimates: tuple[Estimate, ...]
+    variety: float = 1.0
+    """How sure it is that the stream shows many classes, 0 to 1."""
 
     @property
     def choice(self) -> str:
@@ -81,7 +88,11 @@ class Comparison:
         rows = [asdict(estimate) for estimate in self.estimates]
         for row in rows:
             row["error"] = row["error"] if math.isfinite(row["error"]) else None
-        known = {"images": self.images, "source_stability": self.stability}
+        known = {
+            "images": self.images,
+            "source_stability": self.stability,
+            "variety": self.variety,
+        }
         return {**known, "choice": self.choice, "estimates": rows}
 
 
@@ -92,25 +103,46 @@ class Said:
     classes: list[Tensor] = field(default_factory=list)
     mirrored: list[Tensor] = field(default_factory=list)
     count: int = 2
+    pooled: list[Tensor] = field(default_factory=list)
+    """Logits that wait until they are ``POOL`` samples."""
+    prominences: list[float] = field(default_factory=list)
 
     def take(self, logits: Tensor, view: Tensor) -> None:
         """Remember a batch."""
         self.classes.append(logits.argmax(1).cpu())
         self.mirrored.append(view.argmax(1).cpu())
         self.count = logits.shape[1]
+        self.pooled.append(logits.detach())
+        if sum(map(len, self.pooled)) >= POOL:
+            self.prominences.append(prominence(torch.cat(self.pooled)))
+            self.pooled.clear()
 
-    def rightness(self) -> list[Tensor]:
-        """How right each prediction seems, batch by batch: 1 where it is stable, 0 by chance.
+    @property
+    def prominence(self) -> float:
+        """How far classes stand out of the logits; 1 is chance, and of few samples it is that."""
+        return sum(self.prominences) / len(self.prominences) if self.prominences else 1.0
 
-        The mean over all is Cohen's kappa of the predictions of images and mirror images.
+    def rightness(self, variety: float) -> list[Tensor]:
+        """How right each prediction seems, batch by batch: 1 where it is stable, less chance.
+
+        Args:
+            variety: Weight of chance, 0 to 1: how sure it is that many classes are there.
         """
         shares = [
             class_shares(torch.cat(said), self.count) for said in (self.classes, self.mirrored)
         ]
-        chance = float((shares[0] * shares[1]).sum())
-        room = max(1 - chance, LEAST_ROOM)
+        chance = variety * float((shares[0] * shares[1]).sum())
         pairs = zip(self.classes, self.mirrored, strict=True)
-        return [((said == seen).double() - chance) / room for said, seen in pairs]
+        return [(said == seen).double() - chance for said, seen in pairs]
+
+
+def variety(said: Iterable[Said]) -> float:
+    """How sure it is that a stream shows many classes, 0 to 1, from what several models say."""
+    known = list(said)
+    if max(one.count for one in known) > POOL:
+        return 1.0
+    most = max(one.prominence for one in known)
+    return min(max((most - ONE_CLASS) / (MANY_CLASSES - ONE_CLASS), 0.0), 1.0)
 
 
 @dataclass
@@ -131,10 +163,10 @@ class _Candidate:
         except ValueError as error:
             self.adapter, self.refused = None, str(error)
 
-    def estimate(self, source: Said) -> Estimate:
+    def estimate(self, source: Said, variety: float) -> Estimate:
         if self.adapter is None:
             return Estimate(self.method, refused=self.refused)
-        pairs = zip(self.said.rightness(), source.rightness(), strict=True)
+        pairs = zip(self.said.rightness(variety), source.rightness(variety), strict=True)
         gains = torch.stack([(own - other).mean() for own, other in pairs])
         known = len(gains) >= FEWEST_BATCHES
         error = float(gains.std()) / len(gains) ** 0.5 if known else math.inf
@@ -177,7 +209,9 @@ def compare(
         raise ValueError("there are no images to compare methods on")
     same = torch.cat(said.classes) == torch.cat(said.mirrored)
     stability = float(same.double().mean())
-    return Comparison(images, stability, tuple(one.estimate(said) for one in candidates))
+    many = variety([said, *(one.said for one in candidates if one.adapter is not None)])
+    estimates = tuple(one.estimate(said, many) for one in candidates)
+    return Comparison(images, stability, estimates, many)
 
 
 def _candidate(backbone: Backbone, method: str, seed: int) -> _Candidate:

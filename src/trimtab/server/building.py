@@ -37,7 +37,7 @@ def make_service(options: Options, *, may_write: Callable[[], bool] = lambda: Tr
         options["method"],
         seed=options["seed"],
         window=options["window"] or None,
-        guard=options["guard"] or None,
+        guard=options["guard"],
         **dict(assignment(text) for text in options["option"]),
     )
     journal = None if options["journal"] is None else Journal(options["journal"])

@@ -40,7 +40,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--window", type=int, default=WINDOW, help="samples an update; 0: each request learns"
     )
     served.add_argument(
-        "--guard", action="store_true", help="watch every stream's health, fall back where it harms"
+        "--guard",
+        action=argparse.BooleanOptionalAction,
+        help="watch every stream's health, fall back where it harms (default: the method's own)",
     )
     served.add_argument("--seed", type=int, default=0)
     served.add_argument("--input-shape", help="of a sample, e.g. 3,32,32 (default: the table's)")

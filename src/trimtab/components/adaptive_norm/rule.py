@@ -67,6 +67,7 @@ class AdaptiveNorm(OutputRule, NormRule):
     stored_samples: float = 6.0
     witness_every: int = 16
 
+    tells_of_stream = True
     not_dense = "tells runs of one class from changes of domain, and an image has many classes"
 
     def __post_init__(self) -> None:

@@ -73,6 +73,7 @@ class TemporalPrior(OutputRule):
     caution: float = 6.0
     horizon_samples: float = 4000.0
 
+    tells_of_stream = True
     not_dense = "follows the class of one sample after another, and an image has many"
 
     def __post_init__(self) -> None:

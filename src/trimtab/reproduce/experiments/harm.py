@@ -15,7 +15,7 @@ from trimtab.streams.hostile import HARD, STREAMS
 
 QUICK_METHODS, QUICK_STREAMS = ("tent", "trimtab"), ("benign", "one class", "attacked", "flooded")
 FIRST_METHODS = ("tent", "lame", "roid", "trimtab")
-FURTHER_METHODS = ("eata", "sar", "cotta", "rotta", "bn1", "rmt", "adacontrast", "deyo")
+FURTHER_METHODS = ("eata", "sar", "cotta", "rotta", "spa", "bn1", "rmt", "adacontrast", "deyo")
 HELPFUL = ("benign", "mixed")
 """Streams on which adapting may help, so that alarms there may be false."""
 WHOLE_LIMIT, STRETCH_LIMIT, GAIN_LIMIT, COST_LIMIT = 1.0, 5.0, 0.3, 1.1
