@@ -94,6 +94,12 @@ def _kind(row: Row) -> str:
     return f"{row['setting'].split('(')[0]} {_difficulty(row)}".strip()
 
 
+def _stream(row: Row) -> str:
+    """A single domain in words."""
+    domain = row["setting"].split("'")[1].replace("_", " ")
+    return f"{domain}, classes in runs" if "delta" in row["setting"] else domain
+
+
 def compare_table(rows: list[Row]) -> Iterator[str]:
     """What was chosen, what would have been best, and what the choice cost, in points."""
     yield "| network | stream | chosen | true best | regret | always ROID | never adapting |"
@@ -107,8 +113,7 @@ def compare_table(rows: list[Row]) -> Iterator[str]:
             regrets[name].append(cost)
         cells = [method_title(row["choice"]), f"{method_title(best)} ({errors[best]:.1f} %)"]
         cells += [f"{cost:.1f}" for cost in costs]
-        setting = SHORT.get(row["setting"], row["setting"])
-        yield f"| {NETWORK_TITLES[row['network']]} | {setting} | " + " | ".join(cells) + " |"
+        yield f"| {NETWORK_TITLES[row['network']]} | {_stream(row)} | " + " | ".join(cells) + " |"
     means = {name: statistics.mean(values) for name, values in regrets.items()}
     within = sum(value <= 1 for value in regrets["chosen"])
     others = f"always ROID {means['roid']:.1f}, never adapting {means['source']:.1f}"
