@@ -13,7 +13,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
-# A minute and a half on two cores: what is marked slow is left out, each method is checked on one kind of
+# About a minute and a half on two cores: what is marked slow is left out, each method is checked on one kind of
 # norm, and of what is checked by discovery one case in three or four is run.
 quick: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow" --quick

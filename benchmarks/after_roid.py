@@ -119,7 +119,7 @@ def started(job: Job) -> trimtab.Adapter:
         options["source_data"] = source_data(job["data"])
         wrap = trimtab.aligned if job["method"] == "pea" else trimtab.prompted
         network = wrap(build(name)) if wrap is trimtab.aligned or "vit" in name else network
-    return trimtab.adapt(network, job["method"], guard=job.get("guard") or None, **options)
+    return trimtab.adapt(network, job["method"], guard=job.get("guard", False), **options)
 
 
 def followed(job: Job, batches: list[tuple[Tensor, Tensor]]) -> dict[str, Any]:
