@@ -183,7 +183,9 @@ class TemporalPrior(OutputRule):
             return None
         smoothed = chains.smoothed(filtered, seen, fresh, STAYS).reshape(len(probs), NUM_CHAINS, -1)
         mixed = (1 - trust.sum()) * probs + np.einsum("skc,k->sc", smoothed, trust[:NUM_CHAINS])
-        return mixed + _by_sets(probs, fresh, stretch.counted, local, trust[NUM_CHAINS:])
+        return np.asarray(
+            mixed + _by_sets(probs, fresh, stretch.counted, local, trust[NUM_CHAINS:])
+        )
 
     def _weigh(self, gains: Numbers, parts: list[Piece], memory: Tensors) -> None:
         """Let gains (samples, explanations) count once the piece after theirs looks alike."""
