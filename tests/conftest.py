@@ -12,18 +12,9 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from contract.recipes import NORMS, rotated
+from contract.recipes import NORMS
 from reference import nets
-
-ONE_IN = {
-    "test_every_component.py": 4,
-    "test_every_guarded_method.py": 4,
-    "test_every_method.py": 3,
-    "test_equal_to_alone.py": 2,
-    "test_out_of_range.py": 3,
-    "test_transactions.py": 2,
-}
-"""Files that check everything by discovery: with --quick one case in so many is run."""
+from selection import Case, chosen
 
 torch.set_num_threads(1)  # sums are added in one order, so equal means bit-equal
 
@@ -48,24 +39,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     if config.getoption("--quick"):
-        left_out = [item for item in items if _of_another_norm(item) or _one_of_many(item)]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        cases = [_case(item) for item in items]
+        kept = chosen(cases)
+        pairs = list(zip(items, cases, strict=True))
+        config.hook.pytest_deselected(items=[item for item, case in pairs if case not in kept])
+        items[:] = [item for item, case in pairs if case in kept]
 
 
-def _one_of_many(item: pytest.Item) -> bool:
-    """Whether a case is one of those that stand for each other, and not the one to be run."""
-    return sum(item.name.encode()) % ONE_IN.get(item.path.name, 1) != 0
-
-
-def _of_another_norm(item: pytest.Item) -> bool:
-    """Whether a test of this name is run on another kind of norm instead."""
-    values = item.callspec.params if hasattr(item, "callspec") else {}
+def _case(item: pytest.Item) -> Case:
+    """A test apart from the kind of norm it is run on."""
+    file, function = item.path.name, item.nodeid.partition("[")[0]
+    if not hasattr(item, "callspec"):
+        return Case(file, function, "")
+    values, words = item.callspec.params, item.callspec.id.split("-")
     case = values.get("case", (values.get("norm"),))
-    norm = case[-1] if isinstance(case, tuple) else None
-    if norm not in NORMS:
-        return False
-    return rotated(item.name.replace(norm, "")) != norm
+    norm = case[-1] if isinstance(case, tuple) and case else None
+    if norm not in NORMS or norm not in words:
+        return Case(file, function, "-".join(words))
+    words.remove(norm)
+    return Case(file, function, "-".join(words), norm)
 
 
 @pytest.fixture(scope="session")

@@ -112,6 +112,28 @@ def test_what_only_corrects_outputs_has_to_prove_itself_first(stream: Adapter) -
     assert stream.health.predicting == "adapted"
 
 
+def test_what_only_corrects_outputs_is_compared_on_every_batch_at_no_cost(stream: Adapter) -> None:
+    feed(stream, 40)
+    assert stream.health.predicting == "adapted"
+    Spoils.switch[0] = True
+    before = spent(stream)
+    answer = feed(stream, 1, seed=1)[0]
+    with torch.no_grad():
+        assert torch.equal(answer, stream.backbone(images(32, 100)).logits)
+    assert spent(stream) - before <= 2 * 32  # its own pass, and one of a view at most
+
+
+def test_statistics_that_move_are_not_taken_for_the_source() -> None:
+    Spoils.switch = [False]
+    network = nn.Sequential(nn.BatchNorm2d(CLASSES), Painted())
+    method = trimtab.build("bn_ema").plus(Spoils())
+    adapter = trimtab.adapt(network, method, guard=True)
+    inputs = 3 * images(32, 0) - 1
+    answer = adapter(inputs)
+    with torch.no_grad():
+        assert torch.equal(answer, adapter.backbone(inputs).logits)
+
+
 def test_a_guard_that_does_not_act_only_watches(stream: Adapter) -> None:
     adapter = trimtab.adapt(stream.backbone, stream.method, guard=Guard(acts=False))
     Spoils.switch[0] = True

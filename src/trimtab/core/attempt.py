@@ -57,6 +57,7 @@ class Attempt:
         update_share: Factor on the learning rate, by how many samples there are to learn from.
         moves: How many times an update goes along its gradient: for batches it stands for.
         row_gradient: Gradients of all parameters one after the other, where they were added up so.
+        uncorrected: The source model's logits of the batch, where a method only corrects these.
     """
 
     backbone: Backbone
@@ -72,6 +73,7 @@ class Attempt:
     moves: int = 1
     loss_scale: float = 1.0
     row_gradient: Tensor | None = None
+    uncorrected: Tensor | None = None
     micro_batch: int | None = field(init=False)
     state: StreamState = field(init=False)
     _drafted: dict[int, Tensor] = field(init=False)
@@ -149,6 +151,7 @@ class Attempt:
         except NotFiniteError:
             pass
         counters, paced = self.state.counters, self.state.pace
+        self.uncorrected = None
         self._draft()
         self.state.counters, self.state.pace = counters, paced
         counters.skipped_updates += 1

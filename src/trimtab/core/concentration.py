@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from trimtab.core.look import COLUMNS, class_shares, effective_classes
+from trimtab.core.look import COLUMNS
+from trimtab.core.shares import class_shares, effective_classes
 
 PAST_SAMPLES = 192
 """Latest samples looked at that tell which classes the adapted model favours."""

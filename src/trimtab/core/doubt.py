@@ -9,7 +9,8 @@ class as ever; and where a veil has made it collapse, it says another class once
 import torch
 from torch import Tensor
 
-from trimtab.core.look import COLUMNS, UNKNOWN, Look, class_shares, effective_classes
+from trimtab.core.look import COLUMNS, UNKNOWN, Look
+from trimtab.core.shares import class_shares, effective_classes
 
 LATEST_SAMPLES = 64
 """Latest samples looked at that tell which classes the source model says too often."""

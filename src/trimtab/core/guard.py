@@ -38,7 +38,7 @@ NUMBERS = (
 )
 """What is counted and remembered as one number each."""
 
-VARYING = frozenset({"ring", "habit"})
+VARYING = frozenset({"ring", "habit", "usual_classes"})
 """Names of evidence whose first dimension changes along a stream."""
 
 
@@ -106,6 +106,7 @@ def new_evidence(guard: Guard | None, only_corrects: bool) -> Tensors:
     return {
         "ring": torch.zeros(0, len(COLUMNS)),
         "habit": torch.zeros(0),
+        "usual_classes": torch.zeros(0),
         "apart": torch.zeros(glance.SIGNS, dtype=torch.float64),
         "last_look": torch.zeros(glance.SIGNS, dtype=torch.float64),
         "wealth": betting.new_wealth(),

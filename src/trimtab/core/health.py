@@ -13,7 +13,8 @@ from torch import Tensor
 
 from trimtab.core import betting
 from trimtab.core.backbone import Tensors
-from trimtab.core.look import COLUMNS, UNKNOWN, class_shares, effective_classes
+from trimtab.core.look import COLUMNS, UNKNOWN
+from trimtab.core.shares import class_shares, effective_classes
 from trimtab.core.state import StreamState
 
 LOG = logging.getLogger("trimtab")

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from trimtab.core import betting, concentration, doubt, glance, unusual
+from trimtab.core import betting, concentration, doubt, glance, merit, unusual
 from trimtab.core.backbone import Tensors
-from trimtab.core.look import Look, remembered
+from trimtab.core.look import COLUMNS, Look, remembered
 from trimtab.core.pace import passes
 from trimtab.core.pixel_rows import one_of_each
 from trimtab.core.shadow import LOOK_SAMPLES, Shadow
 from trimtab.core.state import StreamState
 
-SUSPICION = 1.5
-"""Evidence of harm from which on batches are looked at and updates are scaled down, in nats."""
+ATTENTION, SUSPICION = 0.75, 1.5
+"""Evidence of harm, in nats, from which on batches are looked at, and from which on the source
+answers these and updates are scaled down."""
 SURPRISE = 4.0
 """Deviations by which a batch is unusual, so that it is looked at."""
 OVERDRAFT, SURPRISE_OVERDRAFT = 8, 2
@@ -26,6 +27,7 @@ LOOK_PRICE = 3.0
 """Passes of a sample that is looked at: the source's, and one view by each model."""
 FIRST_SAMPLES, FIRST_LOOKS = 192, 3
 """At the beginning so many samples are looked at, and the budget gives so many looks for that."""
+SOURCE_CLASS = COLUMNS.index("source_class")
 GLANCE_SHARE = 0.5
 """Of all passes of looks that glances take."""
 
@@ -35,31 +37,44 @@ class Judging(Shadow):
     """The looks of a guard. What they show is kept as evidence."""
 
     def judged(
-        self, before: StreamState, after: StreamState, inputs: Tensor, logits: Tensor
+        self,
+        before: StreamState,
+        after: StreamState,
+        inputs: Tensor,
+        logits: Tensor,
+        source: Tensor | None = None,
     ) -> tuple[Tensors, Tensor | None]:
         """The evidence once a batch is predicted; the source's logits where these are answered.
 
         From suspicion on the source answers what was looked at, until the adapted model is cleared
         or there is an alarm.
+
+        Args:
+            source: The source's logits, where they are known: then every batch is compared.
         """
         evidence, off = unusual.noted(before.guard, unusual.facts(inputs, logits))
-        if self._is_glance_due(evidence, before, len(inputs)):
+        if source is None and self._is_glance_due(evidence, before, len(inputs)):
             evidence = self._glanced(evidence, before, after, inputs, logits)
-        if not self._is_due(evidence, before, len(inputs), self._is_odd(evidence, off, logits)):
+        if self._is_due(evidence, before, len(inputs), self._is_odd(evidence, off, logits)):
+            look, cost = self.look(before, after, inputs, logits, source)
+            evidence = self.weighed(evidence, look, cost)
+        elif source is not None:
+            look = self.plain_look(before, logits, source)
+            evidence, _ = self._noted(evidence, look, cost=0)
+        else:
             return evidence, None
-        look, cost = self.look(before, after, inputs, logits)
-        evidence = self.weighed(evidence, look, cost)
         suspicious = betting.evidence(evidence["wealth"]) >= min(SUSPICION, self.guard.alarm)
         if not (suspicious and self.guard.acts):
             return evidence, None
-        return evidence, self.rest_by_source(before, after, inputs, look.source)
+        known = look.source if source is None else source
+        return evidence, self.rest_by_source(before, after, inputs, known)
 
     # ---------------------------------------------------------------- when
 
     def _is_odd(self, evidence: Tensors, off: float, logits: Tensor) -> int:
         """How many looks may be taken on credit, because something is odd; 0 if nothing is."""
-        suspicious = betting.evidence(evidence["wealth"]) >= SUSPICION
-        if suspicious or float(evidence["looked_at"]) < FIRST_SAMPLES:
+        attentive = betting.evidence(evidence["wealth"]) >= ATTENTION
+        if attentive or float(evidence["looked_at"]) < FIRST_SAMPLES:
             return OVERDRAFT
         surprising = off > SURPRISE or float(evidence["apart"].sum()) >= glance.CALL
         surprising = surprising or concentration.shows(
@@ -94,8 +109,9 @@ class Judging(Shadow):
     ) -> Tensors:
         """The evidence once both models' predictions of a few samples were compared."""
         shown = glance.places(len(inputs), int(evidence["batches"]))
-        source = self.passed(before, after, inputs[shown], by_source=True)
-        after_it, rows = self._noted(evidence, Look(logits[shown], source), len(source))
+        source = self.passed(before, after, inputs[shown])
+        look = self.plain_look(before, logits[shown], source)
+        after_it, rows = self._noted(evidence, look, len(source))
         sums, ring, last = evidence["apart"], evidence["ring"], evidence["last_look"]
         return after_it | {
             "glanced_at": evidence["glanced_at"] + len(source),
@@ -119,7 +135,8 @@ class Judging(Shadow):
         """The evidence with a look's or a glance's samples, and their rows."""
         allowed, ring, wealth = self.guard.allowed_harm, evidence["ring"], evidence["wealth"]
         doubts = doubt.doubts(look, ring, evidence["habit"])
-        rows = look.rows(ring, int(evidence["looked_at"]), doubts)
+        usual = evidence["usual_classes"]
+        rows = look.rows(ring, int(evidence["looked_at"]), doubts, usual)
         if look.compared:
             wealth = betting.after(wealth, betting.STABILITY, rows[:, 0], allowed)
         flow = concentration.flows(rows, ring, look.source.shape[1])
@@ -128,6 +145,9 @@ class Judging(Shadow):
             "ring": remembered(rows, ring),
             "wealth": wealth,
             "habit": doubt.habit(look, evidence["habit"]),
+            "usual_classes": merit.usual_classes(
+                usual, rows[:, SOURCE_CLASS].long(), look.classes, float(evidence["looked_at"])
+            ),
             "looks": evidence["looks"] + 1,
             "spent": evidence["spent"] + cost,
             "price": evidence["price"].clamp(min=cost / len(rows)),

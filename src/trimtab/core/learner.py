@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 from torch import Tensor
@@ -28,6 +28,9 @@ class Learner:
     A method with a loop of its own has a learner that replaces as little of this one as it can.
     Settings are frozen; all that changes is in ``attempt.state``.
     """
+
+    keeps_statistics: ClassVar[bool] = True
+    """Whether stored statistics stay the source's where the method's norms are."""
 
     # ---------------------------------------------------------------- beginning
 
@@ -74,7 +77,10 @@ class Learner:
         """The first pass over a batch, under the caller's gradient mode."""
         at_once = min(len(inputs), attempt.micro_batch or len(inputs))
         small_batches.take_note(attempt, len(inputs), at_once)
-        prediction = attempt.forward_in_parts(inputs, self.first_norm(attempt, at_once))
+        policy = self.first_norm(attempt, at_once)
+        prediction = attempt.forward_in_parts(inputs, policy)
+        if policy == SOURCE and attempt.method.only_corrects and self.keeps_statistics:
+            attempt.uncorrected = prediction.logits.detach()
         if attempt.follows_stream:
             attempt.state.followed_samples += len(inputs)
         return prediction

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from trimtab.core.merit import Said
 from trimtab.core.pixel_rows import one_of_each, rows_of
 from trimtab.functional import entropy
 
@@ -28,8 +29,6 @@ COLUMNS = (
 
 RING_SAMPLES = 256
 """Latest samples that are remembered."""
-SHARE_SAMPLES = 128
-"""Samples before a look that tell, together with it, how often each class is predicted."""
 UNKNOWN = -1.0
 """Of columns that need a view, where none was taken."""
 AGREED = -2.0
@@ -49,6 +48,8 @@ class Look:
         source_shuffled: By the source, of the samples' patches in another order; None where that
             was not asked.
         source_stretched: By the source, of the samples in full contrast.
+        corrects: Whether adapted predictions are the source's, corrected. Then their classes tell
+            of harm without a view too.
     """
 
     adapted: Tensor
@@ -58,6 +59,7 @@ class Look:
     agreed: bool = False
     source_shuffled: Tensor | None = None
     source_stretched: Tensor | None = None
+    corrects: bool = False
 
     @property
     def said(self) -> Tensor:
@@ -76,24 +78,31 @@ class Look:
     @property
     def compared(self) -> bool:
         """Whether the look tells how stable predictions are."""
-        return self.source_view is not None or self.agreed
+        return self.source_view is not None or self.agreed or self.corrects
 
     @property
     def disagreement(self) -> float:
         """Share of samples on which the models differ: accuracies cannot differ by more."""
         return float((self.said != self.source_said).float().mean())
 
-    def rows(self, earlier: Tensor, first: int = 0, doubts: Tensor | None = None) -> Tensor:
+    def rows(
+        self,
+        earlier: Tensor,
+        first: int = 0,
+        doubts: Tensor | None = None,
+        usual: Tensor | None = None,
+    ) -> Tensor:
         """What to remember, shape (samples, columns), on the CPU.
 
         Args:
             earlier: Rows of samples that were looked at before, the latest first.
             first: Number of the first sample among all that were looked at.
             doubts: In what the source says of each class, shape (classes,), from 0 to 1.
+            usual: How often the source says each class, shape (classes,); empty where not known.
         """
         if self.adapted.dim() == 2:
-            return self._rows(earlier, doubts)
-        each = self._of_pixels()._rows(earlier, doubts)
+            return self._rows(earlier, doubts, usual)
+        each = self._of_pixels()._rows(earlier, doubts, usual)
         rows: Tensor = each.view(len(self.adapted), -1, len(COLUMNS)).mean(1)
         for name, logits in (("class", self.adapted), ("source_class", self.source)):
             rows[:, COLUMNS.index(name)] = one_of_each(logits, first).argmax(1).float().cpu()
@@ -103,14 +112,20 @@ class Look:
         """The look with a row for each pixel."""
         views = (self.adapted_view, self.source_view)
         own, source = (None if view is None else rows_of(view) for view in views)
-        return Look(rows_of(self.adapted), rows_of(self.source), own, source, self.agreed)
+        plain = Look(rows_of(self.adapted), rows_of(self.source), own, source, self.agreed)
+        return replace(plain, corrects=self.corrects)
 
-    def _rows(self, earlier: Tensor, doubts: Tensor | None) -> Tensor:
+    def _rows(self, earlier: Tensor, doubts: Tensor | None, usual: Tensor | None) -> Tensor:
         """The same for logits of shape (samples, classes)."""
         said, source_said = self.said, self.source_said
         stable = _same(self.adapted_view, said)
         source_stable = _same(self.source_view, source_said)
-        harms = self._harms(stable, source_stable, earlier, doubts)
+        both = earlier[:, [COLUMNS.index("class"), COLUMNS.index("source_class")]]
+        models = Said(said, source_said, both, self.classes)
+        harms = models.harms(stable, source_stable, doubts)
+        if usual is not None and len(usual):
+            certain = 0.0 if doubts is None or self.source_stretched is None else 1 - 2 * doubts
+            harms = models.in_a_run(harms, usual, certain)
         if not self.compared:
             harms = torch.zeros_like(harms)
         if self.source_view is None:
@@ -132,32 +147,6 @@ class Look:
         )
         return torch.stack([column.float().cpu() for column in columns], 1)
 
-    def _harms(
-        self, stable: Tensor, source_stable: Tensor, earlier: Tensor, doubts: Tensor | None
-    ) -> Tensor:
-        """By how much the source seems righter, for each sample, from -1 to 1.
-
-        A prediction seems right where the model says the same of a view. That is no merit where
-        the model says the same of everything, so it counts for less, the more often a model says
-        its class than the other one does: for the adapted model as far as the source shows many
-        classes (in a run of one class, concentration proves nothing), for the source as far as
-        the adapted model is stable itself (else it is that one which scatters). Nor is it a merit
-        as far as the source is in doubt.
-        """
-        said, source_said, classes = self.said, self.source_said, self.classes
-        recent = earlier[:SHARE_SAMPLES, [COLUMNS.index("class"), COLUMNS.index("source_class")]]
-        own = torch.cat([said.cpu(), recent[:, 0].long()])
-        source = torch.cat([source_said.cpu(), recent[:, 1].long()])
-        shares, source_shares = class_shares(own, classes), class_shares(source, classes)
-        variety = effective_classes(source_shares) / min(classes, len(source))
-        steady = float(stable.float().mean())
-        excess = (shares - source_shares).to(said.device)
-        own_merit = 1 - variety**2 * excess[said].clamp(min=0.0)
-        source_merit = 1 - steady**6 * (-excess[source_said]).clamp(min=0.0)
-        if doubts is not None:
-            source_merit = source_merit.minimum(1 - doubts.to(said.device)[source_said])
-        return source_stable.float() * source_merit - stable.float() * own_merit
-
 
 def _same(view: Tensor | None, said: Tensor) -> Tensor:
     return torch.ones_like(said) if view is None else view.argmax(1) == said
@@ -165,16 +154,6 @@ def _same(view: Tensor | None, said: Tensor) -> Tensor:
 
 def _class(logits: Tensor | None, like: Tensor) -> Tensor:
     return torch.full_like(like, UNKNOWN) if logits is None else logits.argmax(1)
-
-
-def class_shares(said: Tensor, classes: int) -> Tensor:
-    """How often each class is predicted, shape (classes,)."""
-    return torch.bincount(said, minlength=classes).float() / max(len(said), 1)
-
-
-def effective_classes(shares: Tensor) -> float:
-    """How many classes show: the exponential of their shares' entropy; rare ones hardly count."""
-    return float(torch.special.entr(shares).sum().exp())
 
 
 def confidence(logits: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from trimtab.core.backbone import (
     Tensors,
     in_norm_layers,
 )
-from trimtab.core.component import Component, Objective, OutputRule
+from trimtab.core.component import Component, NormRule, Objective, OutputRule
 from trimtab.core.learner import Learner
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy
 from trimtab.core.optimizer import OptimizerChoice
@@ -72,7 +72,8 @@ class Method:
     @property
     def only_corrects(self) -> bool:
         """Whether predictions are the source model's own, corrected afterwards."""
-        return not self.learns and self.norm == SOURCE and bool(self.playing(OutputRule))
+        plain = self.norm == SOURCE and not self.playing(NormRule)
+        return plain and not self.learns and bool(self.playing(OutputRule))
 
     @property
     def views(self) -> int:

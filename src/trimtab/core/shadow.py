@@ -59,12 +59,11 @@ class Shadow:
         spent = after.counters.forward_samples
         shown, adapted = inputs[:LOOK_SAMPLES], logits[:LOOK_SAMPLES]
         if source is None:
-            source = self.passed(before, after, shown, by_source=True)
-        look = Look(adapted, source[:LOOK_SAMPLES])
+            source = self.passed(before, after, shown)
+        look = self.plain_look(before, adapted, source[:LOOK_SAMPLES])
         look = replace(look, agreed=look.disagreement <= TELLING)
         if not look.agreed and (view := self._view(before, shown)) is not None:
-            adapted_view = self._in_other_company(before, after, view)
-            source_view = self.passed(before, after, view, by_source=True)
+            adapted_view, source_view = self._both(before, after, view)
             if adapted_view.dim() > 2 and self.guard.view is None:  # pixels back to their places
                 adapted_view, source_view = mirrored(adapted_view), mirrored(source_view)
             look = replace(look, adapted_view=adapted_view, source_view=source_view)
@@ -72,15 +71,42 @@ class Shadow:
             look = self._questioned(look, before, after, shown)
         return look, after.counters.forward_samples - spent
 
-    def _in_other_company(self, before: StreamState, after: StreamState, view: Tensor) -> Tensor:
-        """Adapted predictions of a view. Rules that only correct outputs let samples of a batch
-        agree, which any view of the whole batch would repeat, so they see every other sample."""
-        if not self.attempt(before).method.only_corrects or len(view) == 1:
-            return self.passed(before, after, view, by_source=False)
-        halves = [self.passed(before, after, view[n::2], by_source=False) for n in range(2)]
-        logits = halves[0].new_empty(len(view), *halves[0].shape[1:])
-        logits[0::2], logits[1::2] = halves
-        return logits
+    def plain_look(self, state: StreamState, adapted: Tensor, source: Tensor) -> Look:
+        """Logits of both models, without a view."""
+        return Look(adapted, source, corrects=self.attempt(state).method.only_corrects)
+
+    def taken(
+        self, state: StreamState, inputs: Tensor
+    ) -> tuple[StreamState, Tensor, Tensor | None]:
+        """The state after a batch and its logits, without a guard; the source's logits too where
+        they are the method's own before it corrects them, so that they cost nothing."""
+        attempt = self.attempt(state)
+        if not attempt.method.only_corrects:
+            after, parts = self.learn(state, inputs)
+            return after, torch.cat(parts), None
+        logits = attempt.take(inputs)
+        return attempt.state, logits, attempt.uncorrected
+
+    def _both(self, before: StreamState, after: StreamState, view: Tensor) -> tuple[Tensor, Tensor]:
+        """Predictions of a view by the adapted and by the source model.
+
+        Rules that only correct outputs let samples of a batch agree, which any view of the whole
+        batch would repeat, so they see every other sample.
+        """
+        parts = 2 if self.attempt(before).method.only_corrects and len(view) > 1 else 1
+        pairs = [self._pair(before, after, view[n::parts]) for n in range(parts)]
+        return _woven([pair[0] for pair in pairs]), _woven([pair[1] for pair in pairs])
+
+    def _pair(
+        self, before: StreamState, after: StreamState, inputs: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        attempt = self.attempt(before)
+        with torch.no_grad():
+            logits = attempt.soundly(inputs, foresee=True)
+        self._count(attempt, before, after)
+        if attempt.uncorrected is not None:
+            return logits, attempt.uncorrected
+        return logits, self.passed(before, after, inputs)
 
     def _questioned(
         self, look: Look, before: StreamState, after: StreamState, shown: Tensor
@@ -91,12 +117,10 @@ class Shadow:
         suspect = not look.agreed and doubt.is_needed(look, evidence["ring"])
         if suspect or float(evidence["looked_at"]) < HABIT_SAMPLES:
             shuffled = self._altered(before, shown, PATCHES)
-            look = replace(
-                look, source_shuffled=self.passed(before, after, shuffled, by_source=True)
-            )
+            look = replace(look, source_shuffled=self.passed(before, after, shuffled))
         if suspect:
             full = self._altered(before, shown, stretched)
-            look = replace(look, source_stretched=self.passed(before, after, full, by_source=True))
+            look = replace(look, source_stretched=self.passed(before, after, full))
         return look
 
     def _view(self, state: StreamState, inputs: Tensor) -> Tensor | None:
@@ -113,24 +137,25 @@ class Shadow:
         before: StreamState,
         after: StreamState,
         inputs: Tensor,
-        *,
-        by_source: bool,
         paid: bool = False,
     ) -> Tensor:
-        """Logits by the source, or by the adapted model as it was ``before``.
+        """Logits by the source.
 
         Args:
             after: Its counters count the passes, and its pace does unless they are ``paid``.
         """
         attempt = self.attempt(before)
-        if by_source:
-            logits = attempt.by_the_source(inputs)
-        else:
-            logits = attempt.soundly(inputs, foresee=True)
+        logits = attempt.by_the_source(inputs)
+        self._count(attempt, before, after, paid)
+        return logits
+
+    def _count(
+        self, attempt: Attempt, before: StreamState, after: StreamState, paid: bool = False
+    ) -> None:
+        """Count the passes of an attempt that started from ``before``."""
         done = attempt.state.counters.forward_samples - before.counters.forward_samples
         after.counters.forward_samples += done
         after.pace.pay(0 if paid else done, 0)
-        return logits
 
     def rest_by_source(
         self, before: StreamState, after: StreamState, inputs: Tensor, known: Tensor
@@ -139,7 +164,7 @@ class Shadow:
         rest = inputs[len(known) :]
         if not len(rest):
             return known
-        return torch.cat([known, self.passed(before, after, rest, by_source=True)])
+        return torch.cat([known, self.passed(before, after, rest)])
 
     def restored(self, state: StreamState, target: StreamState | None) -> StreamState:
         """``state`` with weights, statistics and memories of another one, or of the beginning;
@@ -161,3 +186,13 @@ def telling_of_stream(attempt: Attempt) -> list[str]:
 
 def _are_images(inputs: Tensor) -> bool:
     return inputs.dim() == 4 and not isinstance(inputs, Structured)
+
+
+def _woven(parts: list[Tensor]) -> Tensor:
+    """Every other row of each part in turn."""
+    if len(parts) == 1:
+        return parts[0]
+    rows = parts[0].new_empty(sum(map(len, parts)), *parts[0].shape[1:])
+    for place, part in enumerate(parts):
+        rows[place :: len(parts)] = part
+    return rows

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from trimtab.core.look import class_shares, effective_classes
 from trimtab.core.novelty import Novelty
+from trimtab.core.shares import class_shares, effective_classes
 
 LONGEST = 6
 """Most batches from one update to the next, and most moves along one gradient."""

@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 from trimtab.core.backbone import Tensors
-from trimtab.core.look import class_shares, confidence, effective_classes
+from trimtab.core.look import confidence
+from trimtab.core.shares import class_shares, effective_classes
 from trimtab.core.structured import Structured
 
 FACTS = ("confidence", "classes", "brightness", "contrast", "roughness")

@@ -42,10 +42,9 @@ class Watch(Judging):
         """The state after a batch and its logits, under guard."""
         if state.guard["fallen_back"]:
             return self._on_trial(state, inputs)
-        after, parts = self.learn(state, inputs)
-        logits = torch.cat(parts)
+        after, logits, source = self.taken(state, inputs)
         after.blessed = state.blessed  # a method's own reset does not forget it
-        after.guard, by_source = self.judged(state, after, inputs, logits)
+        after.guard, by_source = self.judged(state, after, inputs, logits, source)
         if by_source is None:
             return self._kept(state, after), logits
         harmful = betting.evidence(after.guard["wealth"]) >= self.guard.alarm
@@ -57,7 +56,7 @@ class Watch(Judging):
         if state.guard["fallen_back"]:
             return attempt.by_the_source(inputs)
         logits = attempt.soundly(inputs, foresee=True)
-        _, by_source = self.judged(state, attempt.state, inputs, logits)
+        _, by_source = self.judged(state, attempt.state, inputs, logits, attempt.uncorrected)
         return logits if by_source is None else by_source
 
     # ---------------------------------------------------------------- deciding
@@ -129,15 +128,16 @@ class Watch(Judging):
         if number % state.guard["trial_every"]:
             after = state.draft()
             after.pace.arrive(len(inputs))
-            logits = self.passed(state, after, inputs, by_source=True, paid=True)
+            logits = self.passed(state, after, inputs, paid=True)
             evidence, _ = unusual.noted(state.guard, unusual.facts(inputs, logits))
             after.guard = evidence | {"trial_batches": number + 1}
             return after, logits
-        after, parts = self.learn(state, inputs)
-        source = self.passed(state, after, inputs, by_source=True)
+        after, logits, source = self.taken(state, inputs)
+        if source is None:
+            source = self.passed(state, after, inputs)
         after.blessed = state.blessed
         evidence, _ = unusual.noted(state.guard, unusual.facts(inputs, source))
-        look, _ = self.look(state, after, inputs, torch.cat(parts), source)
+        look, _ = self.look(state, after, inputs, logits, source)
         evidence = self.weighed(evidence, look, cost=0)  # passes that were saved pay for it
         after.guard = evidence | {
             "trial_batches": number + 1,

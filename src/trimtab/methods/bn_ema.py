@@ -29,6 +29,8 @@ CARD = Card(
 class StatisticsFirst(Learner):
     """Moves the stored statistics towards each batch before it predicts it."""
 
+    keeps_statistics = False
+
     batch_weight: float = 0.1
 
     @torch.no_grad()

@@ -22,7 +22,7 @@ from trimtab.augment import mirrored
 from trimtab.components.adaptive_norm.signs import prominence
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
-from trimtab.core.look import class_shares
+from trimtab.core.shares import class_shares
 
 METHODS = ("bn1", "neo", "tent", "roid", "asr", "trimtab")
 """Compared with no adaptation unless others are named."""

@@ -1,0 +1,114 @@
+"""Label-free harm of samples: by how much the source model's prediction seems righter.
+
+Where both models say the same there is none. Elsewhere a prediction seems right as far as the model
+says the same of a view of the sample. A model that says one class of everything is stable too, so
+that is corrected for; and in a run of one class, what departs from it is wrong, however stable.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from trimtab.core.shares import class_shares, effective_classes
+
+SHARE_SAMPLES = 32
+"""Latest samples, at least a whole batch, that tell how often each class is predicted."""
+FEW, MANY = 0.3, 0.5
+"""Share of all classes that the source model shows: up to the first it may see a run, so that
+concentration proves nothing against the adapted model; from the second on it does."""
+RUN, SURE_RUN = 0.25, 0.5
+"""By which a class that both models say is more frequent than usual: below the first is no run
+of it, from the second on there is one for certain."""
+LONE_RUN, SURE_LONE_RUN = 0.4, 0.65
+"""The same of a class that the source model alone says."""
+KNOWN_SAMPLES, USUAL_SAMPLES = 192, 1024
+"""The first samples all tell alike how often each class comes; then so many of the latest do."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """Classes that both models say of samples, shape (samples,), and of those before them.
+
+    Args:
+        earlier: Classes by the adapted and by the source model, shape (earlier samples, 2), the
+            latest first.
+        classes: How many there are.
+    """
+
+    own: Tensor
+    source: Tensor
+    earlier: Tensor
+    classes: int
+
+    @property
+    def latest(self) -> tuple[Tensor, Tensor]:
+        """Of the latest samples, shape (samples,) each, on the CPU."""
+        before = self.earlier[: max(0, SHARE_SAMPLES - len(self.own))].long()
+        return (
+            torch.cat([self.own.cpu(), before[:, 0]]),
+            torch.cat([self.source.cpu(), before[:, 1]]),
+        )
+
+    def harms(self, stable: Tensor, source_stable: Tensor, doubts: Tensor | None) -> Tensor:
+        """By how much the source seems righter, for each sample, from -1 to 1.
+
+        Stability counts for less, the more often a model says its class than the other one does:
+        for the adapted model as far as the source shows many classes, for the source as far as
+        the adapted model is stable itself (else it is that one which scatters), and as far as the
+        source is in doubt.
+
+        Args:
+            stable: Whether the adapted model says the same of a view, shape (samples,).
+            source_stable: The same of the source.
+            doubts: In what the source says of each class, shape (classes,), from 0 to 1.
+        """
+        own, source = self.latest
+        shares, source_shares = (class_shares(said, self.classes) for said in (own, source))
+        variety = effective_classes(source_shares) / min(self.classes, len(source))
+        excess = (shares - source_shares).to(self.own.device)
+        crowding = _ramp(variety, FEW, MANY) * excess[self.own].clamp(min=0.0)
+        scatter = (-excess[self.source]).clamp(min=0.0)
+        source_merit = 1 - float(stable.float().mean()) ** 6 * scatter
+        if doubts is not None:
+            source_merit = source_merit.minimum(1 - doubts.to(self.own.device)[self.source])
+        harms = source_stable.float() * source_merit - stable.float() * (1 - crowding)
+        return torch.where(self.own == self.source, torch.zeros_like(harms), harms)
+
+    def in_a_run(self, harms: Tensor, usual: Tensor, certain: Tensor | float) -> Tensor:
+        """The harms of samples where one class is suddenly frequent: what departs from it is wrong.
+
+        Either both models see that run, or the source sees it and was found to be no collapse.
+
+        Args:
+            usual: How often the source says each class, shape (classes,).
+            certain: How sure it is of each class that the source did not collapse onto it, shape
+                (classes,), at most 1; 0 where that was not asked.
+        """
+        own, source = self.latest
+        shares = class_shares(source, self.classes)
+        label = int((shares - usual).argmax())
+        both = float(((own == label) & (source == label)).float().mean())
+        sure = _ramp(both - float(usual[label]), RUN, SURE_RUN)
+        alone = _ramp(float((shares - usual)[label]), LONE_RUN, SURE_LONE_RUN)
+        trusted = float(torch.as_tensor(certain).expand(self.classes)[label])
+        sure = max(sure, alone * max(trusted, 0.0)) * min(1.0, len(own) / SHARE_SAMPLES)
+        leaving = (self.source == label).float() - (self.own == label).float()
+        return harms.lerp(torch.where(leaving == 0, harms, leaving), sure)
+
+
+def usual_classes(known: Tensor, said: Tensor, classes: int, before: float) -> Tensor:
+    """How often the source says each class once it has said these, shape (classes,).
+
+    Args:
+        before: How many samples ``known`` was made of.
+    """
+    latest = class_shares(said, classes)
+    horizon = USUAL_SAMPLES if before >= KNOWN_SAMPLES else before + len(said)
+    weight = min(1.0, len(said) / horizon)
+    return known.lerp(latest, weight) if len(known) else latest
+
+
+def _ramp(value: float, low: float, high: float) -> float:
+    """0 up to ``low``, 1 from ``high`` on."""
+    return min(max((value - low) / (high - low), 0.0), 1.0)
