@@ -2,30 +2,34 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 # Some virtual machines advertise matrix units that they do not have; half-precision kernels of
 # oneDNN then die of an illegal instruction. Has to be said before torch is imported.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
+# One small network is compiled in all tests: processes for it, each of which imports torch, and
+# headers compiled beforehand would take longer than its kernels.
+os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+os.environ.setdefault("TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS", "0")
 
 import pytest
-import safetensors.torch
-import torch
-from torch import Tensor
 
-from contract.recipes import NORMS, rotated
-from reference import nets
+from selection import NORMS, Case, chosen
 
-ONE_IN = {
-    "test_every_component.py": 4,
-    "test_every_guarded_method.py": 4,
-    "test_every_method.py": 3,
-    "test_equal_to_alone.py": 2,
-    "test_out_of_range.py": 3,
-    "test_transactions.py": 2,
-}
-"""Files that check everything by discovery: with --quick one case in so many is run."""
+# Nothing here imports torch at once: the process that hands tests out to others needs none.
+if TYPE_CHECKING:
+    from torch import Tensor
 
-torch.set_num_threads(1)  # sums are added in one order, so equal means bit-equal
+    from reference.nets import Net
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Sums are added in one order, so equal means bit-equal."""
+    hands_out = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
+    if not hands_out:
+        import torch
+
+        torch.set_num_threads(1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,35 +52,40 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     if config.getoption("--quick"):
-        left_out = [item for item in items if _of_another_norm(item) or _one_of_many(item)]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        cases = [_case(item) for item in items]
+        kept = chosen(cases)
+        pairs = list(zip(items, cases, strict=True))
+        config.hook.pytest_deselected(items=[item for item, case in pairs if case not in kept])
+        items[:] = [item for item, case in pairs if case in kept]
 
 
-def _one_of_many(item: pytest.Item) -> bool:
-    """Whether a case is one of those that stand for each other, and not the one to be run."""
-    return sum(item.name.encode()) % ONE_IN.get(item.path.name, 1) != 0
-
-
-def _of_another_norm(item: pytest.Item) -> bool:
-    """Whether a test of this name is run on another kind of norm instead."""
-    values = item.callspec.params if hasattr(item, "callspec") else {}
+def _case(item: pytest.Item) -> Case:
+    """A test apart from the kind of norm it is run on."""
+    file, function = item.path.name, item.nodeid.partition("[")[0]
+    if not hasattr(item, "callspec"):
+        return Case(file, function, "")
+    values, words = item.callspec.params, item.callspec.id.split("-")
     case = values.get("case", (values.get("norm"),))
-    norm = case[-1] if isinstance(case, tuple) else None
-    if norm not in NORMS:
-        return False
-    return rotated(item.name.replace(norm, "")) != norm
+    norm = case[-1] if isinstance(case, tuple) and case else None
+    if norm not in NORMS or norm not in words:
+        return Case(file, function, "-".join(words))
+    words.remove(norm)
+    return Case(file, function, "-".join(words), norm)
 
 
 @pytest.fixture(scope="session")
-def recorded() -> dict[str, Tensor]:
+def recorded() -> "dict[str, Tensor]":
     """Numbers of the public reference code; see tests/reference/README.md."""
-    return safetensors.torch.load_file(Path(__file__).parent / "reference" / "golden.safetensors")
+    from safetensors.torch import load_file
+
+    return load_file(Path(__file__).parent / "reference" / "golden.safetensors")
 
 
 @pytest.fixture(scope="session")
-def images(recorded: dict[str, Tensor]) -> Tensor:
+def images(recorded: "dict[str, Tensor]") -> "Tensor":
     """96 images, (96, 3, 16, 16) in [0, 1]."""
+    from reference import nets
+
     return nets.images(recorded).flatten(0, 1)
 
 
@@ -87,6 +96,8 @@ def norm(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def model(norm: str, recorded: dict[str, Tensor]) -> nets.Net:
+def model(norm: str, recorded: "dict[str, Tensor]") -> "Net":
     """A trained tiny net with that kind of norm layer."""
+    from reference import nets
+
     return nets.trained(norm, recorded)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from distributed.ranks import run
+from distributed.ranks import Found, run
 
 Results = Callable[[int, str], list[Any]]
 
@@ -23,20 +23,13 @@ def results_of(folder: Path) -> Results:
     """What each of 2 or 3 ranks found in a function; None of a rank that died in it."""
 
     @cache
-    def ranks(size: int) -> dict[str, list[Any]]:
-        place = folder / str(size)
-        place.mkdir()
-        if size == 3:
-            return run(["distributed.streams.every_case:float32"], size, place)
-        return run(
-            [
-                "distributed.streams.every_case:float64",
-                "distributed.streams.structured",
-                "distributed.failures.one_rank_fails",
-                f"distributed.failures.one_rank_is_lost:{place}",
-            ],
-            size,
-            place,
-        )
+    def found() -> dict[int, Found]:
+        two = [
+            "distributed.streams.every_case:float64",
+            "distributed.streams.structured",
+            "distributed.failures.one_rank_fails",
+            f"distributed.failures.one_rank_is_lost:{folder / '2'}",
+        ]
+        return run({2: two, 3: ["distributed.streams.every_case:float32"]}, folder)
 
-    return lambda size, name: ranks(size)[name]
+    return lambda size, name: found()[size][name]

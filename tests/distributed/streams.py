@@ -1,6 +1,7 @@
 """Streams that ranks share: one for each method, cut into uneven and empty shards."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ SHARDS = {2: [(11, 5), (0, 16), (1, 0)], 3: [(13, 0, 3), (0, 2, 0)]}
 GOLDEN = Path(nets.__file__).parent / "golden.safetensors"
 
 
+@cache
 def recorded() -> dict[str, Tensor]:
     return safetensors.torch.load_file(GOLDEN)
 

@@ -177,6 +177,25 @@ def test_correlation_that_ends_or_begins_late_is_noticed_within_300_samples(clas
             assert error(said, late) < 0.3 * error(logits[-468:], late)
 
 
+@pytest.mark.parametrize("classes", [10, 100])
+def test_runs_that_end_where_another_domain_begins_are_not_continued_by_its_bias(
+    classes: int,
+) -> None:
+    # the mean prediction of earlier domains made what a model favours in new ones look like runs
+    labels = torch.cat([runs(640, classes, 64), independent(640, classes)])
+    parts = [
+        simulated(labels[first : first + 160], classes, *BIASED[classes], seed=first)
+        for first in range(0, 1280, 160)
+    ]
+    tints = torch.tensor([0, 1, 2, 3]).repeat_interleave(160).repeat(2)[:, None, None, None]
+    inputs = torch.rand(1280, 3, 4, 4, generator=torch.Generator().manual_seed(1))
+    logits, rule = torch.cat(parts), TemporalPrior()
+    found = follow(rule, logits, 64, memory(rule, classes), inputs * (1 + 9.0 * tints))
+    after = slice(640, 940)
+    assert error(found[:640], labels[:640]) < 0.8 * error(logits[:640], labels[:640])
+    assert error(found[after], labels[after]) < error(logits[after], labels[after]) + 0.05
+
+
 def test_after_2000_samples_of_one_class_all_others_are_back_within_300() -> None:
     labels = torch.cat([torch.full((2000,), 4), independent(600, 10)])
     logits = simulated(labels, 10, 2.5, 0.0, 1)

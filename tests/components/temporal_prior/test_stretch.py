@@ -14,6 +14,7 @@ def fresh() -> Stretch:
     zeros = {
         "mean": (3,),
         "counted": (),
+        "inherited": (),
         "looks": (2, NUM_LOOKS),
         "looks_counted": (),
         "piece_looks": (2, NUM_LOOKS),
@@ -38,7 +39,7 @@ def test_the_mean_holds_the_samples_themselves_however_they_are_batched() -> Non
         for first in range(0, 100, size):
             part = probs[first : first + size]
             means = stretch.means(part, stretch.pieces(looks(len(part), 0)), 0.0, np.inf)
-            np.testing.assert_allclose(means[-1], probs[: first + size].mean(0), atol=1e-6)
+            np.testing.assert_allclose(means.values[-1], probs[: first + size].mean(0), atol=1e-6)
 
 
 def test_a_new_stretch_begins_with_the_piece_that_looks_different() -> None:
@@ -47,8 +48,8 @@ def test_a_new_stretch_begins_with_the_piece_that_looks_different() -> None:
     pieces = stretch.pieces(np.concatenate([looks(64, 0), looks(32, 6)]))
     assert [piece.changed for piece in pieces] == [False] * 4 + [True, False]
     means = stretch.means(probs, pieces, 0.0, np.inf)
-    np.testing.assert_allclose(means[:64], np.tile(probs[:64].mean(0), (64, 1)))
-    np.testing.assert_allclose(means[64:], np.tile(probs[64:].mean(0), (32, 1)))
+    np.testing.assert_allclose(means.values[:64], np.tile(probs[:64].mean(0), (64, 1)))
+    np.testing.assert_allclose(means.values[64:], np.tile(probs[64:].mean(0), (32, 1)))
 
 
 def test_a_piece_that_began_in_an_earlier_batch_is_counted_whole() -> None:
@@ -60,7 +61,7 @@ def test_a_piece_that_began_in_an_earlier_batch_is_counted_whole() -> None:
     pieces = stretch.pieces(looks(8, 6))
     assert [piece.changed for piece in pieces] == [True]
     means = stretch.means(late, pieces, 0.0, np.inf)
-    np.testing.assert_allclose(means[0], probs[64:].mean(0), atol=1e-6)
+    np.testing.assert_allclose(means.values[0], probs[64:].mean(0), atol=1e-6)
 
 
 def test_where_order_is_plain_a_change_of_looks_keeps_part_of_the_mean() -> None:
@@ -68,6 +69,8 @@ def test_where_order_is_plain_a_change_of_looks_keeps_part_of_the_mean() -> None
     stretch = fresh()
     stretch.means(probs[:1000], stretch.pieces(looks(1000, 0)), 1.0, np.inf)
     assert stretch.counted == 1000
+    assert not stretch.inherited
     rest = PIECE_SAMPLES - 1000 % PIECE_SAMPLES
-    stretch.means(probs[1000:][:rest], stretch.pieces(looks(rest, 9)), 1.0, np.inf)
+    means = stretch.means(probs[1000:][:rest], stretch.pieces(looks(rest, 9)), 1.0, np.inf)
+    assert means.inherited.all()
     assert stretch.counted <= KEPT_SAMPLES + PIECE_SAMPLES

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from trimtab.components.temporal_prior import chains, class_sets
+from trimtab.components.temporal_prior.shift import Shift
 from trimtab.components.temporal_prior.stretch import (
     KEPT_SAMPLES,
     PIECE_SAMPLES,
@@ -38,6 +39,9 @@ NEGLIGIBLE = 1e-3
 NUM_CHAINS = len(WRONG) * len(STAYS)
 MOST, LEAST = 20.0, -10.0
 """Nats of evidence that are remembered: what ends or begins is noticed within a few samples."""
+MOST_AT_CHANGE = 11.0
+"""Nats of it that are remembered where a domain begins: runs that end with a domain have to be
+noticed before the new one's bias has done harm, and runs that go on show themselves again."""
 SET_WEIGHT = 0.75
 """Share of a set's evidence that counts: what a class is mistaken for looks like a set as well,
 so that sets win only where they explain a third more than runs do."""
@@ -61,7 +65,9 @@ class TemporalPrior(OutputRule):
     included. A model's bias is part of m, so bias alone is never evidence: were the samples in
     any order, no explanation would be expected to gain (Jensen's inequality), whatever the number
     of classes. A stretch ends where inputs begin to look different, because bias changes with the
-    domain; evidence counts only once the samples that follow look alike.
+    domain; evidence counts only once the samples that follow look alike. Where order was plain
+    until then, m remembers earlier stretches for a while, and order has to explain more than a
+    bias of the new stretch would.
 
     Samples of a batch inform each other both ways; across batches only the past does.
 
@@ -91,6 +97,9 @@ class TemporalPrior(OutputRule):
         return {
             "mean": uniform.clone(),
             "counted": zeros(),
+            "inherited": zeros(),
+            "shift_drawn": zeros(start.num_classes),
+            "shift_gain": zeros(),
             "beliefs": uniform.repeat(len(WRONG), len(STAYS), 1),
             "local": uniform.repeat(len(HORIZONS), 1),
             "evidence": zeros(explanations),
@@ -135,7 +144,10 @@ class TemporalPrior(OutputRule):
         memory["late_share"].fill_(late_share)
         kept = KEPT_SAMPLES if float(self._trust(memory).sum()) >= PLAIN_TRUST else 0.0
         memory["counted"].clamp_(max=kept)
+        memory["inherited"].fill_(float(memory["counted"]) > 0)
         for name in ("waiting", "piece_counted", "piece_looks", "piece_sum"):
+            memory[name].zero_()
+        for name in ("shift_drawn", "shift_gain"):
             memory[name].zero_()
 
     def _corrected(self, probs: Numbers, looks: Numbers, memory: Tensors) -> Numbers | None:
@@ -143,38 +155,37 @@ class TemporalPrior(OutputRule):
         stretch = Stretch.read(memory)
         parts = stretch.pieces(looks)
         plain = float(self._trust(memory).sum())
-        fresh = stretch.means(probs, parts, plain, self.horizon_samples)
-        ratios = probs / np.maximum(fresh, RARE / fresh.shape[1])
-        seen = ((1 - WRONG[:, None]) * ratios[:, None] + WRONG[:, None])[:, :, None]
+        means = stretch.means(probs, parts, plain, self.horizon_samples)
+        fresh = means.values
+        seen, told = _seen(probs, fresh), _evidence(probs, fresh)
         beliefs, local = (memory[name].cpu().numpy() for name in ("beliefs", "local"))
         filtered = chains.filtered(seen, fresh, STAYS, beliefs)
-        set_totals, local_after = class_sets.predictive(
-            _evidence(probs, fresh), fresh, HORIZONS, local
-        )
+        set_totals, local_after = class_sets.predictive(told, fresh, HORIZONS, local)
         chain_totals = filtered.totals.reshape(len(probs), NUM_CHAINS)
         gains = np.concatenate([np.log(chain_totals), SET_WEIGHT * np.log(set_totals)], 1)
+        shift = Shift.read(memory)
+        if means.inherited.any():  # another bias than the mean's is no order either
+            begins = {part.samples.start for part in parts if part.changed}
+            independent = shift.gains(told, fresh, begins)
+            gains -= np.where(means.inherited, independent, 0)[:, None]
         self._weigh(gains, parts, memory)
         if self._runs_have_ended(memory):
             # their few classes are the mean still, and everything after them looks like a set
             stretch.forget(PIECE_SAMPLES)
+            shift.forget()
             memory["evidence"][NUM_CHAINS:].clamp_(max=0)
         stretch.write(memory)
+        shift.write(memory)
         memory["beliefs"].copy_(torch.from_numpy(filtered.beliefs[-1]))
         memory["local"].copy_(torch.from_numpy(local_after))
         trust = self._trust(memory)
         if trust.sum() < LEAST_TRUST:
             return None
-        mixed = (1 - trust.sum()) * probs
         smoothed = chains.smoothed(filtered, seen, fresh, STAYS).reshape(len(probs), NUM_CHAINS, -1)
-        mixed += np.einsum("skc,k->sc", smoothed, trust[:NUM_CHAINS])
-        for number, share in enumerate(trust[NUM_CHAINS:]):
-            if share < NEGLIGIBLE:
-                continue
-            horizon = float(HORIZONS[number])
-            bias = class_sets.bias(fresh, stretch.counted, horizon)
-            told = _evidence(probs, bias)
-            mixed += share * class_sets.corrected(probs, told, bias, horizon, local[number])
-        return np.asarray(mixed)
+        mixed = (1 - trust.sum()) * probs + np.einsum("skc,k->sc", smoothed, trust[:NUM_CHAINS])
+        return np.asarray(
+            mixed + _by_sets(probs, fresh, stretch.counted, local, trust[NUM_CHAINS:])
+        )
 
     def _weigh(self, gains: Numbers, parts: list[Piece], memory: Tensors) -> None:
         """Let gains (samples, explanations) count once the piece after theirs looks alike."""
@@ -183,6 +194,7 @@ class TemporalPrior(OutputRule):
         for part in parts:
             if part.changed:
                 waiting[:] = 0
+                evidence -= max(0.0, evidence.max() - MOST_AT_CHANGE)
             waiting[1] += gains[part.samples].sum(0)
             if part.full:
                 evidence[NUM_CHAINS:] *= (1 - 1 / SET_SAMPLES) ** PIECE_SAMPLES
@@ -221,6 +233,25 @@ class TemporalPrior(OutputRule):
         return np.asarray(odds / (odds.sum() + np.exp(-highest)))
 
 
+def _seen(probs: Numbers, mean: Numbers) -> Numbers:
+    """What chains read of predictions beyond the mean one, (samples, WRONG, 1, classes)."""
+    ratios = probs / np.maximum(mean, RARE / mean.shape[1])
+    return np.asarray(((1 - WRONG[:, None]) * ratios[:, None] + WRONG[:, None])[:, :, None])
+
+
 def _evidence(probs: Numbers, mean: Numbers) -> Numbers:
     """What predictions say of classes beyond what is predicted on average, (samples, classes)."""
     return np.asarray((1 - WRONG[0]) * probs / np.maximum(mean, RARE / mean.shape[1]) + WRONG[0])
+
+
+def _by_sets(
+    probs: Numbers, mean: Numbers, counted: float, local: Numbers, trust: Numbers
+) -> Numbers:
+    """What class sets of all horizons make of predictions, each with its trust."""
+    mixed = np.zeros_like(probs)
+    for horizon, before, share in zip(HORIZONS.tolist(), local, trust, strict=True):
+        if share >= NEGLIGIBLE:
+            bias = class_sets.bias(mean, counted, horizon)
+            told = _evidence(probs, bias)
+            mixed += share * class_sets.corrected(probs, told, bias, horizon, before)
+    return mixed

@@ -32,6 +32,15 @@ class Piece(NamedTuple):
     """Whether the piece looks different from its stretch, so that a new one begins."""
 
 
+class Means(NamedTuple):
+    """Mean predictions of the stretches that samples belong to."""
+
+    values: Numbers
+    """(samples, classes)."""
+    inherited: npt.NDArray[np.bool_]
+    """Whether each remembers earlier stretches, (samples,)."""
+
+
 @dataclass
 class Stretch:
     """Where a stream is: the looks of its stretch and of the piece under way, and their means."""
@@ -40,6 +49,8 @@ class Stretch:
     """Mean prediction of the stretch, (classes,)."""
     counted: float
     """Samples that it counts for."""
+    inherited: bool
+    """Whether it remembers earlier stretches, whose bias may have been another one."""
     looks: Looks
     piece: Looks
     piece_sum: Numbers
@@ -51,8 +62,9 @@ class Stretch:
         arrays = {name: tensor.cpu().numpy() for name, tensor in memory.items()}
         looks = Looks(float(arrays["looks_counted"]), *arrays["looks"].copy())
         piece = Looks(float(arrays["piece_counted"]), *arrays["piece_looks"].copy())
-        counted = float(arrays["counted"])
-        return cls(arrays["mean"].copy(), counted, looks, piece, arrays["piece_sum"].copy())
+        counted, inherited = float(arrays["counted"]), bool(arrays["inherited"])
+        mean, piece_sum = arrays["mean"].copy(), arrays["piece_sum"].copy()
+        return cls(mean, counted, inherited, looks, piece, piece_sum)
 
     def write(self, memory: Tensors) -> None:
         """Put the stretch back into its memory."""
@@ -61,6 +73,7 @@ class Stretch:
             both = torch.from_numpy(np.stack([looks.mean, looks.variance]))
             memory["looks" if name == "looks" else "piece_looks"].copy_(both)
         memory["counted"].fill_(self.counted)
+        memory["inherited"].fill_(self.inherited)
         memory["mean"].copy_(torch.from_numpy(self.mean))
         memory["piece_sum"].copy_(torch.from_numpy(self.piece_sum))
 
@@ -81,16 +94,16 @@ class Stretch:
             first = samples.stop
         return found
 
-    def means(self, probs: Numbers, pieces: list[Piece], trust: float, horizon: float) -> Numbers:
-        """The mean prediction of the stretch that each sample belongs to, (samples, classes).
+    def means(self, probs: Numbers, pieces: list[Piece], trust: float, horizon: float) -> Means:
+        """The mean prediction of the stretch that each sample belongs to.
 
         It includes the samples themselves, and all others of their stretch in the batch.
         """
-        means = np.empty_like(probs)
+        means = Means(np.empty_like(probs), np.empty(len(probs), bool))
         begin = 0
         for number, piece in enumerate(pieces):
             if piece.changed:
-                self._count(probs[begin : piece.samples.start], means[begin:], horizon)
+                self._count(probs, slice(begin, piece.samples.start), means, horizon)
                 begin = piece.samples.start
                 self.forget(KEPT_SAMPLES if trust >= PLAIN_TRUST else 0.0)
                 if number == 0:  # the piece began in an earlier batch
@@ -98,16 +111,17 @@ class Stretch:
             self.piece_sum = self.piece_sum + probs[piece.samples].sum(0)
             if piece.full:
                 self.piece_sum = np.zeros_like(self.piece_sum)
-        self._count(probs[begin:], means[begin:], horizon)
+        self._count(probs, slice(begin, None), means, horizon)
         return means
 
     def forget(self, kept: float) -> None:
         """Let the mean count for ``kept`` samples at most, so that it follows what comes."""
         self.counted = min(self.counted, kept)
+        self.inherited = self.counted > 0
 
-    def _count(self, probs: Numbers, means: Numbers, horizon: float) -> None:
-        self._add(probs.sum(0), len(probs), horizon)
-        means[: len(probs)] = self.mean
+    def _count(self, probs: Numbers, samples: slice, means: Means, horizon: float) -> None:
+        self._add(probs[samples].sum(0), len(probs[samples]), horizon)
+        means.values[samples], means.inherited[samples] = self.mean, self.inherited
 
     def _add(self, total: Numbers, samples: int, horizon: float) -> None:
         before = self.counted * (1 - 1 / horizon) ** samples
