@@ -2,21 +2,34 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 # Some virtual machines advertise matrix units that they do not have; half-precision kernels of
 # oneDNN then die of an illegal instruction. Has to be said before torch is imported.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
+# One small network is compiled in all tests: processes for it, each of which imports torch, and
+# headers compiled beforehand would take longer than its kernels.
+os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+os.environ.setdefault("TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS", "0")
 
 import pytest
-import safetensors.torch
-import torch
-from torch import Tensor
 
-from contract.recipes import NORMS
-from reference import nets
-from selection import Case, chosen
+from selection import NORMS, Case, chosen
 
-torch.set_num_threads(1)  # sums are added in one order, so equal means bit-equal
+# Nothing here imports torch at once: the process that hands tests out to others needs none.
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from reference.nets import Net
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Sums are added in one order, so equal means bit-equal."""
+    hands_out = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
+    if not hands_out:
+        import torch
+
+        torch.set_num_threads(1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,14 +74,18 @@ def _case(item: pytest.Item) -> Case:
 
 
 @pytest.fixture(scope="session")
-def recorded() -> dict[str, Tensor]:
+def recorded() -> "dict[str, Tensor]":
     """Numbers of the public reference code; see tests/reference/README.md."""
-    return safetensors.torch.load_file(Path(__file__).parent / "reference" / "golden.safetensors")
+    from safetensors.torch import load_file
+
+    return load_file(Path(__file__).parent / "reference" / "golden.safetensors")
 
 
 @pytest.fixture(scope="session")
-def images(recorded: dict[str, Tensor]) -> Tensor:
+def images(recorded: "dict[str, Tensor]") -> "Tensor":
     """96 images, (96, 3, 16, 16) in [0, 1]."""
+    from reference import nets
+
     return nets.images(recorded).flatten(0, 1)
 
 
@@ -79,6 +96,8 @@ def norm(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def model(norm: str, recorded: dict[str, Tensor]) -> nets.Net:
+def model(norm: str, recorded: "dict[str, Tensor]") -> "Net":
     """A trained tiny net with that kind of norm layer."""
+    from reference import nets
+
     return nets.trained(norm, recorded)

@@ -5,6 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
+NORMS = ("bn", "gn", "ln")
+"""Kinds of norm layers: batch, group and layer norm."""
+
 ONE_IN = {
     "test_every_component.py": 4,
     "test_every_guarded_method.py": 4,

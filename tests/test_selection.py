@@ -3,9 +3,8 @@
 from collections import Counter
 
 import trimtab
-from contract.recipes import NORMS
 from contract.test_every_method import CASES
-from selection import ONE_IN, Case, chosen
+from selection import NORMS, ONE_IN, Case, chosen
 
 
 def cases_of(file: str, count: int = 600) -> list[Case]:

@@ -6,9 +6,8 @@ from typing import Any
 from torch import Tensor
 
 import trimtab
+from selection import NORMS
 from trimtab.core.component import Component
-
-NORMS = ("bn", "gn", "ln")
 
 FEW: dict[str, Any] = {"views": 2, "memory_size": 16}
 """Options that make dear methods cheap, for those that have them."""

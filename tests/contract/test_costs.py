@@ -92,7 +92,7 @@ def test_counters_agree_with_the_card(
 
     monkeypatch.setattr(gradients, "weights_of", noting)
     expected = torch.zeros(2)
-    for batch in images.split(16):
+    for batch in images[:48].split(16):
         kept.clear()
         certain.clear()
         adapter(batch)

@@ -1,7 +1,7 @@
 """Rules of the house that can be read off the source: sizes of files, and whose names are used."""
 
 import ast
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +25,7 @@ def test_no_file_is_longer_than_three_hundred_lines() -> None:
     assert lengths[PACKAGE / "core" / "adapter.py"] < 250
 
 
+@pytest.mark.xdist_group("private-names")  # which are read off the package once
 @pytest.mark.parametrize(
     "folder", [PACKAGE, TESTS, BENCHMARKS], ids=["package", "tests", "benchmarks"]
 )
@@ -36,7 +37,8 @@ def test_no_private_name_is_used_outside_its_module(folder: Path) -> None:
 @cache
 def private() -> frozenset[str]:
     """Private names that the package makes."""
-    made = {name for path in sources(PACKAGE) for name in defined(path) if is_private(name)}
+    trees = (ast.parse(path.read_text()) for path in sources(PACKAGE))
+    made = {name for tree in trees for name in made_by(ast.walk(tree)) if is_private(name)}
     return frozenset(made - set(dir(nn.Module())))  # torch's own, which we may set but did not name
 
 
@@ -49,8 +51,9 @@ def test_no_method_defines_an_adapter() -> None:
 
 def borrowed(path: Path, ours: Set[str]) -> Iterator[str]:
     """Private names of the package that a file uses without having made them."""
-    others = ours - set(defined(path))
-    for node in ast.walk(ast.parse(path.read_text())):
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    others = ours - set(made_by(nodes))
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("trimtab"):
             yield from (alias.name for alias in node.names if is_private(alias.name))
         elif isinstance(node, ast.Attribute) and node.attr in others:
@@ -61,9 +64,9 @@ def is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__")
 
 
-def defined(path: Path) -> Iterator[str]:
+def made_by(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Names that a file makes: functions, classes, variables, attributes, fields."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

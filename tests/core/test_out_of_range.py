@@ -7,11 +7,15 @@ import torch
 from torch import Tensor
 
 import trimtab
+from contract.recipes import rotated
 from reference import nets
 from same import assert_same
 from trimtab.core.plausible import PATIENCE, Shown
 
-FACTORS = (255.0, *(pytest.param(f, marks=pytest.mark.slow) for f in (1e4, 1e10, 1e19, 1e30)), 1e38)
+FACTORS = (255.0, pytest.param(1e19, marks=pytest.mark.slow), 1e38)
+"""The smallest and the largest that are seen, and from where on squares are not finite."""
+BETWEEN = (1e4, 1e10, 1e30)
+"""Others: a sample is refused by its values, before a norm layer sees it."""
 
 
 def without(state: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -24,12 +28,36 @@ def spoiled(images: Tensor, row: int, factor: float) -> Tensor:
     return batch
 
 
+STREAMS = [
+    (method, window)
+    for method in ("source", "bn1", "bn_ema", "tent", "roid", "rotta", "trimtab")
+    for window in (None, 8)
+]
+
+
 @pytest.mark.parametrize("factor", FACTORS)
-@pytest.mark.parametrize("window", [None, 8])
-@pytest.mark.parametrize("method", ["source", "bn1", "bn_ema", "tent", "roid", "rotta", "trimtab"])
+@pytest.mark.parametrize(("method", "window"), STREAMS)
 def test_a_frame_out_of_range_is_as_if_it_had_not_come(
     method: str, window: int | None, factor: float, model: nets.Net, images: Tensor
 ) -> None:
+    expect_no_trace(method, window, factor, model, images)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("factor", BETWEEN)
+@pytest.mark.parametrize(("method", "window"), STREAMS)
+def test_a_frame_a_little_less_out_of_range_leaves_no_trace_either(
+    method: str, window: int | None, factor: float, recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    """On one kind of norm each, in turn."""
+    model = nets.trained(rotated(method, str(window), str(factor)), recorded)
+    expect_no_trace(method, window, factor, model, images)
+
+
+def expect_no_trace(
+    method: str, window: int | None, factor: float, model: nets.Net, images: Tensor
+) -> None:
+    """Expect a stream with one sample out of range to be as it is without that sample."""
     backbone = trimtab.Backbone(model)
     plain, hit = (trimtab.adapt(backbone, method, window=window) for _ in range(2))
     for adapter in (plain, hit):
@@ -65,11 +93,27 @@ def test_it_is_the_source_that_predicts_it(model: nets.Net, images: Tensor) -> N
     torch.testing.assert_close(found[3], model.eval()(batch[3:4])[0].detach())
 
 
-@pytest.mark.parametrize("factor", [1e20, 1e38])
 @pytest.mark.parametrize("method", trimtab.METHODS)
 def test_a_batch_far_out_of_range_gets_finite_logits_and_changes_nothing(
+    method: str, model: nets.Net, images: Tensor
+) -> None:
+    expect_finite_logits_and_no_change(method, 1e20, model, images)
+
+
+@pytest.mark.parametrize("method", trimtab.METHODS)
+def test_a_batch_at_the_end_of_all_numbers_does_so_too(
+    method: str, recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    """On one kind of norm for each method, in turn: the first value that is squared overflows."""
+    expect_finite_logits_and_no_change(
+        method, 1e38, nets.trained(rotated(method), recorded), images
+    )
+
+
+def expect_finite_logits_and_no_change(
     method: str, factor: float, model: nets.Net, images: Tensor
 ) -> None:
+    """Expect a batch of such values to be predicted by the source and to leave the old state."""
     known: dict[str, dict[str, Any]] = {
         "eata": {"source_data": [images[:8]]},
         "cotta": {"views": 2},
@@ -203,7 +247,7 @@ def test_what_was_shown_is_part_of_the_state(model: nets.Net, images: Tensor) ->
 @pytest.mark.parametrize("window", [None, 64])
 def test_one_frame_does_not_ruin_a_stream_of_clothes(method: str, window: int | None) -> None:
     backbone, stream = trimtab.load_demo(images_per_domain=300)
-    batches = [batch for batch, _ in zip(stream, range(6), strict=False)]
+    batches = [batch for batch, _ in zip(stream, range(4), strict=False)]
     plain, hit = (trimtab.adapt(backbone, method, window=window) for _ in range(2))
     plain(batches[0].inputs)
     hit(spoiled(batches[0].inputs, 7, 255.0))
@@ -211,4 +255,4 @@ def test_one_frame_does_not_ruin_a_stream_of_clothes(method: str, window: int | 
     for batch in batches[1:]:
         said = torch.stack([adapter(batch.inputs).argmax(1) for adapter in (plain, hit)])
         right += (said == batch.labels).sum(1)
-    assert int(right[1]) > int(right[0]) - 5  # of 250
+    assert int(right[1]) > int(right[0]) - 3  # of 150

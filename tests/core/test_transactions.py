@@ -199,7 +199,7 @@ def test_predict_says_what_a_call_returns(
     for method in ("roid", "cotta", "rmt", "trimtab", "bn_ema", "rotta", "sar"):
         options: dict[str, Any] = {"views": 2} if method == "cotta" else {}
         adapter = trimtab.adapt(model, method, window=window, micro_batch=5, **options)
-        for batch in images.split(16):
+        for batch in images[:64].split(16):
             promised = adapter.predict(batch)
             assert torch.equal(adapter(batch), promised), method
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from trimtab.bench import RunStore
+from trimtab.cli import bench
 from trimtab.cli.main import main
 
 PAGE = Path(__file__).parents[2] / "docs" / "add-a-method.md"
@@ -19,6 +20,7 @@ def test_the_page_works_outside_of_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = PAGE.read_text()
+    monkeypatch.setattr(bench, "CORES", 1)  # as on such a machine: no processes that import torch
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [p for p in sys.path if p not in ("", str(tmp_path))])
     files = dict(FILE.findall(page))

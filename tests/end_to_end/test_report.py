@@ -18,6 +18,9 @@ LONG = "tent + source_ensembling(momentum=0.99) + prior_correction"
 METHODS = {"source": 0.5, "bn1": 0.35, "tent": 0.62, "eata": 0.3, "roid": 0.2, LONG: 0.25}
 SCENARIOS = ("continual", "mixed", "correlated(delta=0.1)", "mixed_correlated(delta=0.01)")
 WIDTHS = {"desktop": 1280, "phone": 390}
+EVERY = [(runs, screen) for runs in ("few", "many") for screen in WIDTHS]
+BOTH = [("few", "desktop"), ("many", "phone")]
+"""Each number of runs and each screen once: what a click does depends on neither."""
 
 
 def many_runs() -> list[RunResult]:
@@ -51,18 +54,24 @@ class Visit:
         self.page.on("request", lambda request: self.requests.append(request.url))
 
 
-@pytest.fixture(scope="module", params=["few", "many"])
-def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    runs = many_runs() if request.param == "many" else stores.three_methods([0])
-    store = stores.write(tmp_path_factory.mktemp(request.param), runs)
-    stores.write_images(store)
-    assert main(["report", str(store)]) == 0
-    return store / "report.html"
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A report of few runs, and one of many."""
+    made = {}
+    for name, runs in {"few": stores.three_methods([0]), "many": many_runs()}.items():
+        store = stores.write(tmp_path_factory.mktemp(name), runs)
+        stores.write_images(store)
+        assert main(["report", str(store)]) == 0
+        made[name] = store / "report.html"
+    return made
 
 
-@pytest.fixture(params=WIDTHS)
-def visit(request: pytest.FixtureRequest, browser: Browser, report: Path) -> Iterator[Visit]:
-    size: ViewportSize = {"width": WIDTHS[request.param], "height": 800}
+@pytest.fixture(params=BOTH, ids="-".join)
+def visit(
+    request: pytest.FixtureRequest, browser: Browser, reports: dict[str, Path]
+) -> Iterator[Visit]:
+    runs, screen = request.param
+    report, size = reports[runs], ViewportSize(width=WIDTHS[screen], height=800)
     context = browser.new_context(viewport=size, reduced_motion="reduce")
     visit = Visit(context.new_page())
     visit.page.goto(report.as_uri())
@@ -79,6 +88,7 @@ def overflow(page: Page) -> int:
     return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
 
 
+@pytest.mark.parametrize("visit", EVERY, ids="-".join, indirect=True)
 def test_tables_and_plots_are_there_and_the_page_never_scrolls_sideways(visit: Visit) -> None:
     page = visit.page
     assert overflow(page) == 0
@@ -110,10 +120,11 @@ def test_a_cell_shows_the_command_of_each_of_its_runs(visit: Visit) -> None:
     assert page.locator("dialog[open]").count() == 0
 
 
-@pytest.mark.parametrize("kind", ["csv", "json"])
+@pytest.mark.parametrize(("runs", "kind"), [("few", "csv"), ("many", "json")])
 def test_numbers_can_be_saved_without_a_network(
-    browser: Browser, report: Path, tmp_path: Path, kind: str
+    browser: Browser, reports: dict[str, Path], tmp_path: Path, runs: str, kind: str
 ) -> None:
+    report = reports[runs]
     with browser.new_context(offline=True, accept_downloads=True) as context:
         page = context.new_page()
         page.goto(report.as_uri())
@@ -142,13 +153,13 @@ def test_one_method_can_be_looked_at_alone(visit: Visit) -> None:
     assert page.locator(".pale").count() == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("runs", "scheme"), [("few", "light"), ("many", "dark")])
 def test_colours_follow_the_system_until_they_are_switched(
-    browser: Browser, report: Path, scheme: str
+    browser: Browser, reports: dict[str, Path], runs: str, scheme: str
 ) -> None:
     context = browser.new_context(color_scheme="dark" if scheme == "dark" else "light")
     page = context.new_page()
-    page.goto(report.as_uri())
+    page.goto(reports[runs].as_uri())
     brightness = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]"
     before = page.evaluate(brightness)
     assert (before > 128) == (scheme == "light")

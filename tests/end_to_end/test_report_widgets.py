@@ -55,21 +55,24 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store / "report.html"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def open_at(browser: Browser, report: Path) -> Iterator[Opener]:
-    contexts = []
+    """One window for each width; a page that is opened there again is as new."""
+    windows: dict[tuple[int, bool], Page] = {}
 
     def opened(width: int, *, touch: bool = False) -> Page:
-        size: ViewportSize = {"width": width, "height": 900}
-        context = browser.new_context(viewport=size, has_touch=touch, reduced_motion="reduce")
-        contexts.append(context)
-        page = context.new_page()
+        if (width, touch) not in windows:
+            size: ViewportSize = {"width": width, "height": 900}
+            context = browser.new_context(viewport=size, has_touch=touch, reduced_motion="reduce")
+            windows[width, touch] = context.new_page()
+        page = windows[width, touch]
+        page.mouse.move(0, 0)
         page.goto(report.as_uri())
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    for page in windows.values():
+        page.context.close()
 
 
 def box_of(part: Locator) -> FloatRect:

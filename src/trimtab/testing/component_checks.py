@@ -30,7 +30,7 @@ def predict_says_what_comes(subject: Subject, _: Component) -> None:
 def a_restored_stream_goes_on(subject: Subject, _: Component, window: int | None) -> None:
     """Going on after a restore is bit-equal at every position, with and without a window."""
     adapter = subject.start(window=window)
-    outputs, states, batches = [], [], list(subject.batches(12, 5))
+    outputs, states, batches = [], [], list(subject.batches(12, 4))
     for batch in batches:
         states.append(adapter.state_dict())
         outputs.append(adapter(batch))

@@ -24,7 +24,7 @@ ONE_SEED = (
 
 def logits_are_finite(subject: Subject, size: int) -> None:
     """Predictions are finite logits, one row for each sample, without gradients."""
-    adapter = subject.start()
+    adapter, size = subject.start(), min(size, subject.full)
     for batch in subject.batches(size, 5):
         logits = adapter(batch)
         sides = tuple(batch.shape[-2:]) if adapter.backbone.task.is_dense else ()
@@ -132,7 +132,7 @@ def gradient_mode_is_no_matter(subject: Subject) -> None:
 
 def degenerate_batches_are_survived(subject: Subject, size: int) -> None:
     """Constant images leave everything finite."""
-    adapter, images = subject.start(), subject.images[:size]
+    adapter, images = subject.start(), subject.images[: min(size, subject.full)]
     constant = torch.full_like(images, 0.5)
     for batch in (constant, constant, images, torch.zeros_like(constant), images):
         expect(bool(adapter(batch).isfinite().all()), "logits are not finite")
