@@ -1,11 +1,13 @@
 """A source model that collapsed is doubted; one that sees a run of a class is not."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import Tensor
 
-from trimtab.core.doubt import doubts, habit, is_needed
-from trimtab.core.look import COLUMNS, Look
+from trimtab.core.doubt import asked, doubts, habit, is_needed
+from trimtab.core.look import COLUMNS, UNKNOWN, Look
 
 CLASSES, COUNT = 10, 64
 NOTHING = torch.zeros(0, len(COLUMNS))
@@ -49,6 +51,23 @@ def test_a_collapsed_source_does_not_accuse(shuffled: Tensor, stretched: Tensor)
     )
     assert trusted > 0.3
     assert doubted < 0
+
+
+def test_only_samples_of_the_class_in_question_are_asked() -> None:
+    source = torch.where(torch.arange(COUNT) < 40, ONE, SCATTERED)
+    questioned = look(source)
+    mask = asked(questioned, NOTHING)
+    assert torch.equal(mask, source == 3)
+    few = replace(
+        questioned,
+        asked=mask,
+        source_shuffled=saying(ONE[mask]),
+        source_stretched=saying(ONE[mask]),
+    )
+    assert float(doubts(few, NOTHING, NO_HABIT)[3]) > 0.9
+    shuffled = few.rows(NOTHING)[:, COLUMNS.index("shuffled_class")]
+    assert shuffled.tolist() == [3.0 if it else UNKNOWN for it in mask.tolist()]
+    assert len(habit(few, NO_HABIT)) == 0  # a part of them tells of no habit
 
 
 def test_a_source_that_sees_a_run_is_trusted() -> None:

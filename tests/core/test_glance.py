@@ -64,6 +64,6 @@ def test_pairs_are_counted_without_a_sample_itself() -> None:
 
 def test_all_samples_of_a_batch_have_their_turn() -> None:
     numbers = torch.arange(64)
-    seen = torch.cat([numbers[places(64, batch)] for batch in range(8)])
+    seen = torch.cat([numbers[places(64, batch, 8)] for batch in range(8)])
     assert sorted(seen.tolist()) == numbers.tolist()
-    assert len(torch.arange(5)[places(5, 3)]) == 5
+    assert len(torch.arange(5)[places(5, 3, 8)]) == 5

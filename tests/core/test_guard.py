@@ -13,6 +13,7 @@ from trimtab import Guard, Health
 from trimtab.core import concentration
 from trimtab.core.adapter import Adapter
 from trimtab.core.component import OutputRule, Start, Step
+from trimtab.core.glance import SURPRISED_SAMPLES
 from trimtab.core.judging import SUSPICION
 from trimtab.core.look import COLUMNS
 from trimtab.core.method import Method
@@ -196,8 +197,37 @@ def test_harm_is_looked_at_soon_whatever_was_spent_on_looks_before(calm: int) ->
     feed(adapter, calm)
     assert adapter.health.accuracy is None  # no view was worth its passes
     Rotates.switch[0] = True
-    feed(adapter, 3, seed=1)
+    feed(adapter, 5, seed=1)
     assert adapter.health.accuracy is not None
+
+
+class Wavers(OutputRule):
+    """Says other classes while ``switch`` is on, and is not sure of them."""
+
+    switch: ClassVar[list[bool]] = [False]
+
+    def correct(self, logits: Tensor, step: Step, memory: dict[str, Tensor]) -> Tensor:
+        return 0.1 * logits.roll(1, 1) if self.switch[0] else logits
+
+
+@pytest.mark.parametrize("calm", [12, 20, 33])
+def test_a_fall_of_confidence_is_looked_at_at_once(calm: int) -> None:
+    Wavers.switch = [False]
+    adapter = learning(Wavers())
+    feed(adapter, calm)
+    assert adapter.health.accuracy is None
+    Wavers.switch[0] = True
+    feed(adapter, 1, seed=1)
+    assert adapter.health.accuracy is not None
+
+
+def test_what_surprises_is_glanced_at_with_more_samples() -> None:
+    Spoils.switch = [False]
+    adapter = learning(Spoils())
+    feed(adapter, 20)
+    before = adapter.health.looked_at
+    adapter(0.2 * images(32, 0))
+    assert adapter.health.looked_at - before >= SURPRISED_SAMPLES
 
 
 def test_from_suspicion_on_the_source_answers(monkeypatch: pytest.MonkeyPatch) -> None:

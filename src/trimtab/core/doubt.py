@@ -36,6 +36,12 @@ def is_needed(look: Look, earlier: Tensor) -> bool:
     return float(_excess(look.said, look.source_said, earlier, look.classes).max()) > EXCESS
 
 
+def asked(look: Look, earlier: Tensor) -> Tensor:
+    """Which samples are worth it: those of such a class, booleans of shape (samples,)."""
+    excess = _excess(look.said, look.source_said, earlier, look.classes)
+    return (excess > EXCESS / 2).to(look.source.device)[look.source_said]
+
+
 def doubts(look: Look, earlier: Tensor, habit: Tensor) -> Tensor:
     """How far a look makes the source model doubtful, for each class, shape (classes,), 0 to 1.
 
@@ -70,7 +76,7 @@ def _doubt(rows: Tensor, label: int, usual: float) -> float:
 
 def habit(look: Look, known: Tensor) -> Tensor:
     """What is known of the source model's habit once a look is taken in."""
-    if look.source_shuffled is None:
+    if look.source_shuffled is None or look.asked is not None:
         return known
     shown = effective_classes(class_shares(look.source_said.cpu(), look.classes))
     if shown < VARIED * min(look.classes, len(look.source_said)):

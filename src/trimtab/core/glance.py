@@ -12,8 +12,10 @@ from torch import Tensor
 from trimtab.core.look import COLUMNS
 from trimtab.core.shares import class_shares
 
-GLANCE_SAMPLES = 8
-"""Samples of a batch that are glanced at."""
+GLANCE_SAMPLES, SURPRISED_SAMPLES = 8, 16
+"""Samples of a batch that are glanced at, and of one that is surprising."""
+SMALL_PASS = 8
+"""A pass of few samples takes as long as if there were so many more."""
 SLACK = 0.1
 """By which a sign exceeds the usual before it counts."""
 CALL = 4.0
@@ -23,10 +25,15 @@ SIGNS = 2
 AGREEMENT, OWN, SOURCE = (COLUMNS.index(n) for n in ("agreement", "class", "source_class"))
 
 
-def places(samples: int, batches: int) -> slice:
-    """Which samples of a batch to glance at: evenly spread, others in each batch."""
-    stride = max(1, samples // GLANCE_SAMPLES)
-    return slice(batches % stride, stride * GLANCE_SAMPLES, stride)
+def samples(surprising: bool) -> int:
+    """How many samples of a batch to glance at."""
+    return SURPRISED_SAMPLES if surprising else GLANCE_SAMPLES
+
+
+def places(samples: int, batches: int, count: int) -> slice:
+    """Which ``count`` samples of a batch to glance at: evenly spread, others in each batch."""
+    stride = max(1, samples // count)
+    return slice(batches % stride, stride * count, stride)
 
 
 def signs(rows: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ NUMBERS = (
     "price",
     "looks",
     "looked_at",
-    "glanced_at",
+    "glance_passes",
     "batches",
     "trial_batches",
     "trial_samples",
@@ -59,7 +59,7 @@ class Guard:
     acts: bool = True
     false_alarms: float = 3e-3
     allowed_harm: float = 0.02
-    cost: float = 0.06
+    cost: float = 0.04
     view: Callable[..., Tensor] | None = None
 
     def __post_init__(self) -> None:

@@ -19,17 +19,15 @@ from trimtab.core.state import StreamState
 ATTENTION, SUSPICION = 0.75, 1.5
 """Evidence of harm, in nats, from which on batches are looked at, and from which on the source
 answers these and updates are scaled down."""
-SURPRISE = 4.0
-"""Deviations by which a batch is unusual, so that it is looked at."""
-OVERDRAFT, SURPRISE_OVERDRAFT = 8, 2
-"""Looks that suspicion, or a mere surprise, may take before the budget allows them."""
+OVERDRAFT, CALL_OVERDRAFT = 12, 2
+"""Looks that evidence, or the mere call for one, may take before the budget allows them."""
 LOOK_PRICE = 3.0
 """Passes of a sample that is looked at: the source's, and one view by each model."""
-FIRST_SAMPLES, FIRST_LOOKS = 192, 3
-"""At the beginning so many samples are looked at, and the budget gives so many looks for that."""
+FIRST_SAMPLES = 192
+"""At the beginning so many samples are looked at, and that is not counted."""
 SOURCE_CLASS = COLUMNS.index("source_class")
-GLANCE_SHARE = 0.5
-"""Of all passes of looks that glances take."""
+GLANCE_SHARE, GLANCE_CREDIT = 0.75, 96.0
+"""Of all passes of looks that glances take; passes that surprises may take before."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +50,11 @@ class Judging(Shadow):
         Args:
             source: The source's logits, where they are known: then every batch is compared.
         """
-        evidence, off = unusual.noted(before.guard, unusual.facts(inputs, logits))
-        if source is None and self._is_glance_due(evidence, before, len(inputs)):
-            evidence = self._glanced(evidence, before, after, inputs, logits)
-        if self._is_due(evidence, before, len(inputs), self._is_odd(evidence, off, logits)):
+        evidence, surprise = unusual.noted(before.guard, unusual.facts(inputs, logits))
+        if source is None and self._is_glance_due(evidence, before, len(inputs), surprise.inputs):
+            evidence = self._glanced(evidence, before, after, inputs, logits, surprise.inputs)
+        odd = self._is_odd(evidence, logits, surprise.unsure)
+        if self._is_due(evidence, before, len(inputs), odd):
             look, cost = self.look(before, after, inputs, logits, source)
             evidence = self.weighed(evidence, look, cost)
         elif source is not None:
@@ -71,31 +70,33 @@ class Judging(Shadow):
 
     # ---------------------------------------------------------------- when
 
-    def _is_odd(self, evidence: Tensors, off: float, logits: Tensor) -> int:
+    def _is_odd(self, evidence: Tensors, logits: Tensor, unsure: bool) -> int:
         """How many looks may be taken on credit, because something is odd; 0 if nothing is."""
         attentive = betting.evidence(evidence["wealth"]) >= ATTENTION
         if attentive or float(evidence["looked_at"]) < FIRST_SAMPLES:
             return OVERDRAFT
-        surprising = off > SURPRISE or float(evidence["apart"].sum()) >= glance.CALL
-        surprising = surprising or concentration.shows(
+        called = unsure or float(evidence["apart"].sum()) >= glance.CALL
+        called = called or concentration.shows(
             one_of_each(logits, int(evidence["looked_at"])), evidence["ring"]
         )
-        return SURPRISE_OVERDRAFT if surprising else 0
+        return CALL_OVERDRAFT if called else 0
 
     def _is_due(self, evidence: Tensors, state: StreamState, samples: int, overdraft: int) -> bool:
         """Whether to look: as often as the budget allows, and sooner where something is odd."""
         dear = max(float(evidence["price"]), LOOK_PRICE)
-        lent = FIRST_LOOKS * LOOK_SAMPLES * dear
-        credit = lent + self.guard.cost * passes(state.counters) - float(evidence["spent"])
-        if overdraft:
-            return credit >= -overdraft * LOOK_SAMPLES * dear
-        return credit >= min(samples, LOOK_SAMPLES) * dear
+        saved = self.guard.cost * passes(state.counters) - float(evidence["spent"])
+        return saved + overdraft * LOOK_SAMPLES * dear >= min(samples, LOOK_SAMPLES) * dear
 
-    def _is_glance_due(self, evidence: Tensors, state: StreamState, samples: int) -> bool:
+    def _is_glance_due(
+        self, evidence: Tensors, state: StreamState, samples: int, surprising: bool
+    ) -> bool:
+        """Whether to glance: now and then, and where something is surprising."""
         if float(evidence["looked_at"]) < FIRST_SAMPLES:
             return False
         allowed = GLANCE_SHARE * self.guard.cost * passes(state.counters)
-        return float(evidence["glanced_at"]) + min(samples, glance.GLANCE_SAMPLES) <= allowed
+        price = min(samples, glance.samples(surprising)) + glance.SMALL_PASS
+        credit = GLANCE_CREDIT if surprising else 0.0
+        return float(evidence["glance_passes"]) + price <= allowed + credit
 
     # ---------------------------------------------------------------- what
 
@@ -106,15 +107,17 @@ class Judging(Shadow):
         after: StreamState,
         inputs: Tensor,
         logits: Tensor,
+        surprising: bool,
     ) -> Tensors:
         """The evidence once both models' predictions of a few samples were compared."""
-        shown = glance.places(len(inputs), int(evidence["batches"]))
+        count = glance.samples(surprising)
+        shown = glance.places(len(inputs), int(evidence["batches"]), count)
         source = self.passed(before, after, inputs[shown])
         look = self.plain_look(before, logits[shown], source)
         after_it, rows = self._noted(evidence, look, len(source))
         sums, ring, last = evidence["apart"], evidence["ring"], evidence["last_look"]
         return after_it | {
-            "glanced_at": evidence["glanced_at"] + len(source),
+            "glance_passes": evidence["glance_passes"] + len(source) + glance.SMALL_PASS,
             "apart": glance.added_up(sums, rows, ring, last),
         }
 
@@ -134,9 +137,10 @@ class Judging(Shadow):
     def _noted(self, evidence: Tensors, look: Look, cost: int) -> tuple[Tensors, Tensor]:
         """The evidence with a look's or a glance's samples, and their rows."""
         allowed, ring, wealth = self.guard.allowed_harm, evidence["ring"], evidence["wealth"]
+        looked_at = float(evidence["looked_at"])
         doubts = doubt.doubts(look, ring, evidence["habit"])
         usual = evidence["usual_classes"]
-        rows = look.rows(ring, int(evidence["looked_at"]), doubts, usual)
+        rows = look.rows(ring, int(looked_at), doubts, usual)
         if look.compared:
             wealth = betting.after(wealth, betting.STABILITY, rows[:, 0], allowed)
         flow = concentration.flows(rows, ring, look.source.shape[1])
@@ -146,10 +150,10 @@ class Judging(Shadow):
             "wealth": wealth,
             "habit": doubt.habit(look, evidence["habit"]),
             "usual_classes": merit.usual_classes(
-                usual, rows[:, SOURCE_CLASS].long(), look.classes, float(evidence["looked_at"])
+                usual, rows[:, SOURCE_CLASS].long(), look.classes, looked_at
             ),
             "looks": evidence["looks"] + 1,
-            "spent": evidence["spent"] + cost,
+            "spent": evidence["spent"] + (cost if looked_at >= FIRST_SAMPLES else 0),
             "price": evidence["price"].clamp(min=cost / len(rows)),
             "looked_at": evidence["looked_at"] + len(rows),
             "since_blessed": evidence["since_blessed"] + len(rows),

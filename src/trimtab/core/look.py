@@ -32,7 +32,7 @@ RING_SAMPLES = 256
 UNKNOWN = -1.0
 """Of columns that need a view, where none was taken."""
 AGREED = -2.0
-"""The same, where that is because both models agree: harm is known, how stable they are is not."""
+"""The same, where harm is known without one: both models agree, or classes tell."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class Look:
         source_shuffled: By the source, of the samples' patches in another order; None where that
             was not asked.
         source_stretched: By the source, of the samples in full contrast.
+        asked: Which samples these two are of, booleans of shape (samples,); None means all.
         corrects: Whether adapted predictions are the source's, corrected. Then their classes tell
             of harm without a view too.
     """
@@ -59,6 +60,7 @@ class Look:
     agreed: bool = False
     source_shuffled: Tensor | None = None
     source_stretched: Tensor | None = None
+    asked: Tensor | None = None
     corrects: bool = False
 
     @property
@@ -129,7 +131,7 @@ class Look:
         if not self.compared:
             harms = torch.zeros_like(harms)
         if self.source_view is None:
-            reason = AGREED if self.agreed else UNKNOWN
+            reason = AGREED if self.compared else UNKNOWN
             stable = source_stable = torch.full_like(harms, reason)
         columns = (
             harms,
@@ -142,18 +144,21 @@ class Look:
             source_stable,
             said,
             source_said,
-            _class(self.source_shuffled, harms),
-            _class(self.source_stretched, harms),
+            self._class(self.source_shuffled, harms),
+            self._class(self.source_stretched, harms),
         )
         return torch.stack([column.float().cpu() for column in columns], 1)
+
+    def _class(self, logits: Tensor | None, like: Tensor) -> Tensor:
+        """Classes of those samples that were asked, elsewhere ``UNKNOWN``, shape (samples,)."""
+        found = torch.full_like(like, UNKNOWN)
+        if logits is not None:
+            found[slice(None) if self.asked is None else self.asked] = logits.argmax(1).to(found)
+        return found
 
 
 def _same(view: Tensor | None, said: Tensor) -> Tensor:
     return torch.ones_like(said) if view is None else view.argmax(1) == said
-
-
-def _class(logits: Tensor | None, like: Tensor) -> Tensor:
-    return torch.full_like(like, UNKNOWN) if logits is None else logits.argmax(1)
 
 
 def confidence(logits: Tensor) -> Tensor:

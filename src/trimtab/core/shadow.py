@@ -115,9 +115,13 @@ class Shadow:
         says some class too often; at the beginning of the former alone, to know its habit."""
         evidence = before.guard
         suspect = not look.agreed and doubt.is_needed(look, evidence["ring"])
-        if suspect or float(evidence["looked_at"]) < HABIT_SAMPLES:
-            shuffled = self._altered(before, shown, PATCHES)
-            look = replace(look, source_shuffled=self.passed(before, after, shuffled))
+        if float(evidence["looked_at"]) >= HABIT_SAMPLES:
+            if not suspect:
+                return look
+            look = replace(look, asked=doubt.asked(look, evidence["ring"]))
+            shown = shown[look.asked]
+        shuffled = self._altered(before, shown, PATCHES)
+        look = replace(look, source_shuffled=self.passed(before, after, shuffled))
         if suspect:
             full = self._altered(before, shown, stretched)
             look = replace(look, source_stretched=self.passed(before, after, full))

@@ -1,5 +1,7 @@
 """What is usual for the batches of a stream, so that an odd one is looked at soon."""
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
@@ -10,14 +12,18 @@ from trimtab.core.structured import Structured
 
 FACTS = ("confidence", "classes", "brightness", "contrast", "roughness")
 """Of a batch: two of its predictions, three of its inputs."""
-INPUT_FACTS = slice(2, None)
+CONFIDENCE, INPUT_FACTS = 0, slice(2, None)
 
-KNOWN_BATCHES = 8
+KNOWN_BATCHES = 4
 """Before so many, nothing is known to be usual."""
 USUAL_BATCHES = 8.0
 """Batches over which the usual is known."""
 LARGEST = 1e12
 """Of a fact: its square must be finite."""
+SURPRISE = 4.0
+"""Deviations by which inputs are unusual, or predictions unusually little sure."""
+EVERY_ROW = 4
+"""Of images, one row of pixels in so many tells enough."""
 LEAST_DEVIATION = 0.01
 """Share of the usual that a batch may be off, however steady the stream was."""
 
@@ -26,7 +32,7 @@ def facts(inputs: Tensor, logits: Tensor) -> Tensor:
     """A batch in five numbers, float64, on the CPU; of structured inputs, the first tensor."""
     shares = class_shares(logits.argmax(1).cpu().flatten(), logits.shape[1])
     plain = inputs.tensors[0] if isinstance(inputs, Structured) else inputs
-    values = plain.float()
+    values = (plain[:, :, ::EVERY_ROW] if plain.dim() == 4 else plain).float()
     found = [
         float(confidence(logits.float()).mean()),
         effective_classes(shares),
@@ -37,12 +43,25 @@ def facts(inputs: Tensor, logits: Tensor) -> Tensor:
     return torch.tensor(found, dtype=torch.float64).nan_to_num(0.0).clamp(-LARGEST, LARGEST)
 
 
-def noted(evidence: Tensors, found: Tensor) -> tuple[Tensors, float]:
-    """The evidence once a batch is part of the usual; by how many deviations it was off at most."""
+class Surprise(NamedTuple):
+    """How a batch is unlike those before it.
+
+    Args:
+        inputs: Whether they are of another kind.
+        unsure: Whether confidence has fallen: where batch norms erase a run of one class, or were
+            misled, the adapted model is much less sure than before.
+    """
+
+    inputs: bool
+    unsure: bool
+
+
+def noted(evidence: Tensors, found: Tensor) -> tuple[Tensors, Surprise]:
+    """The evidence once a batch is part of the usual, and how far it was not."""
     mean, variance = evidence["usual_mean"], evidence["usual_variance"]
     batches = float(evidence["batches"])
     deviation = variance.sqrt() + LEAST_DEVIATION * mean.abs() + 1e-6
-    off = (found - mean).abs() / deviation
+    off = (found - mean) / deviation
     weight = 1 / min(batches + 1, USUAL_BATCHES)
     moved = mean + weight * (found - mean)
     spread = (1 - weight) * (variance + weight * (found - mean).square())
@@ -54,4 +73,5 @@ def noted(evidence: Tensors, found: Tensor) -> tuple[Tensors, float]:
         "batches": evidence["batches"] + 1,
         "unlike": unlike,
     }
-    return evidence | changed, float(off.max()) if known else 0.0
+    inputs, unsure = float(off[INPUT_FACTS].abs().max()), -float(off[CONFIDENCE])
+    return evidence | changed, Surprise(known and inputs > SURPRISE, known and unsure > SURPRISE)
