@@ -10,6 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.installed
 	$(BIN)/python -m trimtab demo
 
+# 701 s of processor time, measured beside other work.
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
