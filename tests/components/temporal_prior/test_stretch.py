@@ -71,6 +71,22 @@ def test_where_order_is_plain_a_change_of_looks_keeps_part_of_the_mean() -> None
     assert stretch.counted == 1000
     assert not stretch.inherited
     rest = PIECE_SAMPLES - 1000 % PIECE_SAMPLES
-    means = stretch.means(probs[1000:][:rest], stretch.pieces(looks(rest, 9)), 1.0, np.inf)
-    assert means.inherited.all()
+    stretch.means(probs[1000:][:rest], stretch.pieces(looks(rest, 9)), 1.0, np.inf)
     assert stretch.counted <= KEPT_SAMPLES + PIECE_SAMPLES
+
+
+def test_a_mean_is_of_another_domain_where_looks_are_further_apart_than_classes() -> None:
+    for level, far in ((1.5, False), (6, True)):
+        stretch = fresh()
+        stretch.means(predictions(64), stretch.pieces(looks(64, 0)), 1.0, np.inf)
+        pieces = stretch.pieces(looks(16, level))
+        assert [(piece.changed, piece.far) for piece in pieces] == [(True, far)]
+        means = stretch.means(predictions(16), pieces, 1.0, np.inf)
+        assert (means.inherited == far).all()
+
+
+def test_a_mean_that_begins_anew_is_of_no_other_domain() -> None:
+    stretch = fresh()
+    stretch.means(predictions(64), stretch.pieces(looks(64, 0)), 0.0, np.inf)
+    means = stretch.means(predictions(16), stretch.pieces(looks(16, 6)), 0.0, np.inf)
+    assert not means.inherited.any()

@@ -66,8 +66,8 @@ class TemporalPrior(OutputRule):
     any order, no explanation would be expected to gain (Jensen's inequality), whatever the number
     of classes. A stretch ends where inputs begin to look different, because bias changes with the
     domain; evidence counts only once the samples that follow look alike. Where order was plain
-    until then, m remembers earlier stretches for a while, and order has to explain more than a
-    bias of the new stretch would.
+    until then, m remembers earlier stretches for a while; if it is another domain, order has to
+    explain more than a bias of the new one would.
 
     Samples of a batch inform each other both ways; across batches only the past does.
 
@@ -171,7 +171,7 @@ class TemporalPrior(OutputRule):
         self._weigh(gains, parts, memory)
         if self._runs_have_ended(memory):
             # their few classes are the mean still, and everything after them looks like a set
-            stretch.forget(PIECE_SAMPLES)
+            stretch.forget(PIECE_SAMPLES, far=True)
             shift.forget()
             memory["evidence"][NUM_CHAINS:].clamp_(max=0)
         stretch.write(memory)
@@ -194,6 +194,7 @@ class TemporalPrior(OutputRule):
         for part in parts:
             if part.changed:
                 waiting[:] = 0
+            if part.far:
                 evidence -= max(0.0, evidence.max() - MOST_AT_CHANGE)
             waiting[1] += gains[part.samples].sum(0)
             if part.full:

@@ -20,6 +20,8 @@ KEPT_SAMPLES = 64.0
 """Samples that an old mean counts for in a new stretch where order is plain: there, runs of a
 class may be what looks different, and a mean over many runs must not be lost to one of them."""
 PLAIN_TRUST = 0.5
+FAR = 2.0
+"""Distance from which on looks are another domain's, and not those of another class."""
 
 
 class Piece(NamedTuple):
@@ -30,6 +32,8 @@ class Piece(NamedTuple):
     """Whether the piece ends with them."""
     changed: bool
     """Whether the piece looks different from its stretch, so that a new one begins."""
+    far: bool
+    """Whether it looks so different that the domain is another one, and not the class alone."""
 
 
 class Means(NamedTuple):
@@ -38,7 +42,7 @@ class Means(NamedTuple):
     values: Numbers
     """(samples, classes)."""
     inherited: npt.NDArray[np.bool_]
-    """Whether each remembers earlier stretches, (samples,)."""
+    """Whether each remembers another domain, (samples,)."""
 
 
 @dataclass
@@ -50,7 +54,7 @@ class Stretch:
     counted: float
     """Samples that it counts for."""
     inherited: bool
-    """Whether it remembers earlier stretches, whose bias may have been another one."""
+    """Whether it remembers another domain, where bias may have been another one."""
     looks: Looks
     piece: Looks
     piece_sum: Numbers
@@ -85,12 +89,14 @@ class Stretch:
             samples = slice(first, first + PIECE_SAMPLES - int(self.piece.samples))
             self.piece = self.piece.with_more(Looks.of(looks[samples]))
             full = self.piece.samples >= PIECE_SAMPLES
-            changed = full and self.looks.samples > 0 and distance(self.looks, self.piece) > 1
+            known = full and self.looks.samples > 0
+            apart = distance(self.looks, self.piece) if known else 0.0
+            changed = apart > 1
             if full:
                 kept = Looks.none() if changed else self.looks
                 self.looks = kept.with_more(self.piece, at_most=LOOKS_SAMPLES)
                 self.piece = Looks.none()
-            found.append(Piece(samples, full, changed))
+            found.append(Piece(samples, full, changed, apart > FAR))
             first = samples.stop
         return found
 
@@ -105,7 +111,7 @@ class Stretch:
             if piece.changed:
                 self._count(probs, slice(begin, piece.samples.start), means, horizon)
                 begin = piece.samples.start
-                self.forget(KEPT_SAMPLES if trust >= PLAIN_TRUST else 0.0)
+                self.forget(KEPT_SAMPLES if trust >= PLAIN_TRUST else 0.0, piece.far)
                 if number == 0:  # the piece began in an earlier batch
                     self._add(self.piece_sum, PIECE_SAMPLES - len(probs[piece.samples]), horizon)
             self.piece_sum = self.piece_sum + probs[piece.samples].sum(0)
@@ -114,10 +120,13 @@ class Stretch:
         self._count(probs, slice(begin, None), means, horizon)
         return means
 
-    def forget(self, kept: float) -> None:
-        """Let the mean count for ``kept`` samples at most, so that it follows what comes."""
+    def forget(self, kept: float, far: bool) -> None:
+        """Let the mean count for ``kept`` samples at most, so that it follows what comes.
+
+        ``far`` says whether what comes may have another bias.
+        """
         self.counted = min(self.counted, kept)
-        self.inherited = self.counted > 0
+        self.inherited = far and self.counted > 0
 
     def _count(self, probs: Numbers, samples: slice, means: Means, horizon: float) -> None:
         self._add(probs[samples].sum(0), len(probs[samples]), horizon)
