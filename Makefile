@@ -13,8 +13,8 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
-# About a minute and a half on two cores: what is marked slow is left out, each method is checked on one kind of
-# norm, and of what is checked by discovery one case in three or four is run.
+# 165 s of processor time, measured beside other work: what is marked slow is left out, each test is run on one kind
+# of norm, and of what is checked by discovery one case in two to four is run.
 quick: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow" --quick
 

@@ -27,6 +27,11 @@ def test_a_part_of_what_is_checked_by_discovery_is_run_and_never_nothing() -> No
         assert {case.norm for case in found} == set(NORMS)
 
 
+def test_a_test_without_cases_is_always_run() -> None:
+    alone = [Case(file, f"test_{n}", "") for file in ONE_IN for n in range(20)]
+    assert chosen(alone) == set(alone)
+
+
 def test_a_test_that_has_one_kind_of_norm_only_is_run_on_it() -> None:
     assert chosen([Case("test_other.py", "test", "", "ln")]) == {
         Case("test_other.py", "test", "", "ln")
