@@ -12,6 +12,7 @@ import argparse
 import json
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,13 @@ import torch
 
 import trimtab
 from trimtab import models, streams
-from trimtab.augment.stretch import stretched
-from trimtab.core import betting
+from trimtab.augment.stretch import stretched as in_full_contrast
+from trimtab.core import betting, doubt
+from trimtab.core.backbone import Tensors
 from trimtab.core.files import write_whole
 from trimtab.core.guard import Guard, new_evidence
 from trimtab.core.look import Look
-from trimtab.core.shadow import PATCHES, TELLING
+from trimtab.core.shadow import HABIT_SAMPLES, PATCHES, TELLING
 from trimtab.core.watch import Watch
 
 NETWORKS = (
@@ -43,12 +45,12 @@ def record(network: str, method: str, images: int) -> tuple[Domains, dict[str, f
     """A look at every batch of a stream, and the errors of both models, in %."""
     backbone, stream = _stream(network, images)
     adapter = trimtab.adapt(backbone, method, guard=False)
-    found: dict[str, list[Look]] = {}
+    found: dict[int, list[Look]] = {}
     wrong, count = {"source": 0, "adapted": 0}, 0
     for batch in stream:
         view = adapter.predict(batch.inputs.flip(3))
         look = _look(partial(_source, backbone), adapter(batch.inputs), view, batch.inputs)
-        found.setdefault(batch.domain, []).append(look)
+        found.setdefault(int(batch.domain[0]), []).append(look)
         labels = torch.as_tensor(batch.labels)
         wrong["source"] += int((look.source_said != labels).sum())
         wrong["adapted"] += int((look.said != labels).sum())
@@ -81,7 +83,7 @@ def _look(source: Any, adapted: Any, view: Any, inputs: Any) -> Look:
         view,
         source(inputs.flip(3)),
         source_shuffled=source(shuffled),
-        source_stretched=source(stretched(inputs)),
+        source_stretched=source(in_full_contrast(inputs)),
     )
 
 
@@ -100,13 +102,26 @@ def replay(domains: Domains, samples: int, seed: int) -> tuple[int, float]:
     watch = Watch(guard, attempt=_unused, learn=_unused)
     evidence, alarms, most = new_evidence(guard, only_corrects=False), 0, 0.0
     for look in joined(domains, samples, seed):
-        evidence = watch.weighed(evidence, look, cost=0)
+        evidence = watch.weighed(evidence, _as_asked(look, evidence), cost=0)
         known = betting.evidence(evidence["wealth"])
         most = max(most, known)
         if known >= guard.alarm:
             alarms += 1
             evidence |= {"wealth": betting.new_wealth()}
     return alarms, most
+
+
+def _as_asked(look: Look, evidence: Tensors) -> Look:
+    """The look with those views of the source that the guard would have asked for."""
+    suspect = not look.agreed and doubt.is_needed(look, evidence["ring"])
+    if float(evidence["looked_at"]) < HABIT_SAMPLES or look.source_shuffled is None:
+        return look if suspect else replace(look, source_stretched=None)
+    if not suspect:
+        return replace(look, source_shuffled=None, source_stretched=None)
+    asked = doubt.asked(look, evidence["ring"])
+    views = (look.source_shuffled, look.source_stretched)
+    shuffled, stretched = (None if view is None else view[asked] for view in views)
+    return replace(look, asked=asked, source_shuffled=shuffled, source_stretched=stretched)
 
 
 def _unused(*_: Any) -> Any:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from trimtab.core.doubt import asked, doubts, habit, is_needed
+from trimtab.core.doubt import asked, certainty, doubts, habit, is_needed
 from trimtab.core.look import COLUMNS, UNKNOWN, Look
 
 CLASSES, COUNT = 10, 64
@@ -102,3 +102,12 @@ def test_doubt_outlives_small_looks() -> None:
     assert float(doubts(part(slice(1)), NOTHING, NO_HABIT).max()) == 0
     earlier = part(slice(1, 40)).rows(NOTHING)
     assert float(doubts(part(slice(1)), earlier, NO_HABIT)[3]) > 0.9
+
+
+def test_a_source_that_says_its_habit_is_neither_doubted_nor_certain() -> None:
+    known = habit(look(SCATTERED, ONE), NO_HABIT)
+    of_habit = look(ONE, ONE, ONE)
+    assert float(doubts(of_habit, NOTHING, known)[3]) == 0
+    assert float(certainty(of_habit, NOTHING)[3]) < 0
+    assert float(certainty(look(ONE, SCATTERED, ONE), NOTHING)[3]) == 1
+    assert float(certainty(look(ONE), NOTHING)[3]) == 0

@@ -64,6 +64,14 @@ def doubts(look: Look, earlier: Tensor, habit: Tensor) -> Tensor:
     return found
 
 
+def certainty(look: Look, earlier: Tensor) -> Tensor:
+    """How certain it is of each class that the source sees it, shape (classes,), from -1 to 1; 0
+    where that was not asked. Of the class that is its habit it is never."""
+    if look.source_shuffled is None or look.source_stretched is None:
+        return torch.zeros(look.classes)
+    return 1 - 2 * doubts(look, earlier, torch.zeros(0))
+
+
 def _doubt(rows: Tensor, label: int, usual: float) -> float:
     """In a class, from what the source said of both views of samples that it gave that class."""
     shuffled, stretched = rows[:, 1] == label, rows[:, 2] == label

@@ -140,7 +140,7 @@ class Judging(Shadow):
         looked_at = float(evidence["looked_at"])
         doubts = doubt.doubts(look, ring, evidence["habit"])
         usual = evidence["usual_classes"]
-        rows = look.rows(ring, int(looked_at), doubts, usual)
+        rows = look.rows(ring, int(looked_at), doubts, usual, doubt.certainty(look, ring))
         if look.compared:
             wealth = betting.after(wealth, betting.STABILITY, rows[:, 0], allowed)
         flow = concentration.flows(rows, ring, look.source.shape[1])

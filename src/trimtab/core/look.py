@@ -93,6 +93,7 @@ class Look:
         first: int = 0,
         doubts: Tensor | None = None,
         usual: Tensor | None = None,
+        certain: Tensor | float = 0.0,
     ) -> Tensor:
         """What to remember, shape (samples, columns), on the CPU.
 
@@ -101,10 +102,11 @@ class Look:
             first: Number of the first sample among all that were looked at.
             doubts: In what the source says of each class, shape (classes,), from 0 to 1.
             usual: How often the source says each class, shape (classes,); empty where not known.
+            certain: How sure it is that the source sees each class, shape (classes,), up to 1.
         """
         if self.adapted.dim() == 2:
-            return self._rows(earlier, doubts, usual)
-        each = self._of_pixels()._rows(earlier, doubts, usual)
+            return self._rows(earlier, doubts, usual, certain)
+        each = self._of_pixels()._rows(earlier, doubts, usual, certain)
         rows: Tensor = each.view(len(self.adapted), -1, len(COLUMNS)).mean(1)
         for name, logits in (("class", self.adapted), ("source_class", self.source)):
             rows[:, COLUMNS.index(name)] = one_of_each(logits, first).argmax(1).float().cpu()
@@ -117,7 +119,13 @@ class Look:
         plain = Look(rows_of(self.adapted), rows_of(self.source), own, source, self.agreed)
         return replace(plain, corrects=self.corrects)
 
-    def _rows(self, earlier: Tensor, doubts: Tensor | None, usual: Tensor | None) -> Tensor:
+    def _rows(
+        self,
+        earlier: Tensor,
+        doubts: Tensor | None,
+        usual: Tensor | None,
+        certain: Tensor | float,
+    ) -> Tensor:
         """The same for logits of shape (samples, classes)."""
         said, source_said = self.said, self.source_said
         stable = _same(self.adapted_view, said)
@@ -126,7 +134,6 @@ class Look:
         models = Said(said, source_said, both, self.classes)
         harms = models.harms(stable, source_stable, doubts)
         if usual is not None and len(usual):
-            certain = 0.0 if doubts is None or self.source_stretched is None else 1 - 2 * doubts
             harms = models.in_a_run(harms, usual, certain)
         if not self.compared:
             harms = torch.zeros_like(harms)

@@ -20,7 +20,7 @@ concentration proves nothing against the adapted model; from the second on it do
 RUN, SURE_RUN = 0.25, 0.5
 """By which a class that both models say is more frequent than usual: below the first is no run
 of it, from the second on there is one for certain."""
-LONE_RUN, SURE_LONE_RUN = 0.4, 0.65
+LONE_RUN, SURE_LONE_RUN = 0.6, 0.8
 """The same of a class that the source model alone says."""
 KNOWN_SAMPLES, USUAL_SAMPLES = 192, 1024
 """The first samples all tell alike how often each class comes; then so many of the latest do."""
