@@ -41,8 +41,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One process more than cores: some wait for browsers, servers and processes they killed."""
-    return (os.cpu_count() or 1) + 1
+    """Two processes more than cores: some wait for browsers, servers and processes they killed.
+
+    With --quick one more, since few wait and each has its own start.
+    """
+    return (os.cpu_count() or 1) + (1 if config.getoption("--quick") else 2)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -15,7 +15,8 @@ pytestmark = pytest.mark.slow
 
 
 def arguments(store: Path) -> list[str]:
-    return ["reproduce", "priors", "--quick", "--workers", "1", "--store", str(store)]
+    words = ["reproduce", "priors", "--quick", "--images", "50", "--workers", "1"]
+    return [*words, "--store", str(store)]
 
 
 def kept(store: Path) -> dict[str, bytes]:

@@ -59,7 +59,7 @@ def test_a_stream_of_one_class_ends_no_worse_than_the_source(
     assert own.mean() <= source.mean() + 0.02
 
 
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("network", NETWORKS[::2])  # with batch norms, and without
 def test_correlation_that_begins_or_ends_late_is_noticed_within_300_samples(
     network: str, noisy: tuple[Tensor, Tensor]
 ) -> None:
