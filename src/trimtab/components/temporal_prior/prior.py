@@ -12,7 +12,6 @@ from torch import Tensor
 from trimtab.components.temporal_prior import chains, class_sets
 from trimtab.components.temporal_prior.shift import Shift
 from trimtab.components.temporal_prior.stretch import (
-    KEPT_SAMPLES,
     PIECE_SAMPLES,
     PLAIN_TRUST,
     Piece,
@@ -142,13 +141,13 @@ class TemporalPrior(OutputRule):
         if float(memory["late_share"]) == late_share:
             return
         memory["late_share"].fill_(late_share)
-        kept = KEPT_SAMPLES if float(self._trust(memory).sum()) >= PLAIN_TRUST else 0.0
-        memory["counted"].clamp_(max=kept)
-        memory["inherited"].fill_(float(memory["counted"]) > 0)
-        for name in ("waiting", "piece_counted", "piece_looks", "piece_sum"):
-            memory[name].zero_()
-        for name in ("shift_drawn", "shift_gain"):
-            memory[name].zero_()
+        stretch, shift = Stretch.read(memory), Shift.read(memory)
+        stretch.begin(float(self._trust(memory).sum()), far=True)
+        stretch.drop_piece()
+        shift.forget()
+        stretch.write(memory)
+        shift.write(memory)
+        memory["waiting"].zero_()
 
     def _corrected(self, probs: Numbers, looks: Numbers, memory: Tensors) -> Numbers | None:
         """Corrected probabilities of consecutive samples; None where they are right as they are."""

@@ -111,7 +111,7 @@ class Stretch:
             if piece.changed:
                 self._count(probs, slice(begin, piece.samples.start), means, horizon)
                 begin = piece.samples.start
-                self.forget(KEPT_SAMPLES if trust >= PLAIN_TRUST else 0.0, piece.far)
+                self.begin(trust, piece.far)
                 if number == 0:  # the piece began in an earlier batch
                     self._add(self.piece_sum, PIECE_SAMPLES - len(probs[piece.samples]), horizon)
             self.piece_sum = self.piece_sum + probs[piece.samples].sum(0)
@@ -119,6 +119,14 @@ class Stretch:
                 self.piece_sum = np.zeros_like(self.piece_sum)
         self._count(probs, slice(begin, None), means, horizon)
         return means
+
+    def begin(self, trust: float, far: bool) -> None:
+        """Begin a stretch; where order is plain, the mean before it is kept for a while."""
+        self.forget(KEPT_SAMPLES if trust >= PLAIN_TRUST else 0.0, far)
+
+    def drop_piece(self) -> None:
+        """Begin the piece under way anew."""
+        self.piece, self.piece_sum = Looks.none(), np.zeros_like(self.piece_sum)
 
     def forget(self, kept: float, far: bool) -> None:
         """Let the mean count for ``kept`` samples at most, so that it follows what comes.
