@@ -29,6 +29,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hands_out:
         import torch
 
+        from trimtab import keep_freed_memory
+
+        keep_freed_memory()
         torch.set_num_threads(1)
 
 

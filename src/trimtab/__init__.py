@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from trimtab.demo import load_demo
     from trimtab.fleets.api import fleet, load_fleet
     from trimtab.fleets.fleet import Fleet, StreamError
+    from trimtab.freed_memory import keep_freed_memory
     from trimtab.methods import COMPONENTS, METHODS, build
     from trimtab.onnx_backbone import OnnxBackbone
     from trimtab.predict.images import predict_images
@@ -45,6 +46,7 @@ _HOMES = {
     "everywhere": "trimtab.core.backbone",
     "fleet": "trimtab.fleets.api",
     "in_norm_layers": "trimtab.core.backbone",
+    "keep_freed_memory": "trimtab.freed_memory",
     "load_demo": "trimtab.demo",
     "load_fleet": "trimtab.fleets.api",
     "predict_images": "trimtab.predict.images",
@@ -73,6 +75,7 @@ __all__ = [
     "everywhere",
     "fleet",
     "in_norm_layers",
+    "keep_freed_memory",
     "load_demo",
     "load_fleet",
     "predict_images",

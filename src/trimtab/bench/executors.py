@@ -14,6 +14,7 @@ from trimtab.bench.pool import Killed, in_processes
 from trimtab.bench.result import RunResult
 from trimtab.bench.spec import RunSpec
 from trimtab.bench.store import RunStore
+from trimtab.freed_memory import keep_freed_memory
 
 Executor = Callable[[Sequence[RunSpec], RunStore], Iterator[RunResult | None]]
 """Yields a result for each run it did, None for each that another process has."""
@@ -119,5 +120,6 @@ def _ray_task(spec: dict[str, Any]) -> str:
 
     from trimtab.bench.runner import run
 
+    keep_freed_memory()
     torch.set_num_threads(1)
     return run(RunSpec.from_json(spec)).to_json()

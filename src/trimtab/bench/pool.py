@@ -8,6 +8,8 @@ from enum import Enum
 from itertools import takewhile
 from typing import Any, TypeVar
 
+from trimtab.freed_memory import keep_freed_memory
+
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
@@ -91,4 +93,5 @@ def _shared(one: tuple[Any, ...], other: tuple[Any, ...]) -> int:
 
 def _one_process() -> ProcessPoolExecutor:
     """A pool of its own for each process: one that dies breaks no other's."""
-    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+    spawn = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(1, mp_context=spawn, initializer=keep_freed_memory)

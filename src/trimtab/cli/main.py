@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from trimtab.freed_memory import keep_freed_memory
 from trimtab.version import __version__
 
 COMMANDS: dict[str, str] = {
@@ -64,6 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     try:
         _find_modules_here()
+        keep_freed_memory()
         return args.run(args) or 0
     except KeyboardInterrupt:
         print("trimtab: interrupted", file=sys.stderr)

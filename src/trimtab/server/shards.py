@@ -16,6 +16,7 @@ import httpx
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from trimtab.freed_memory import keep_freed_memory
 from trimtab.server.app import make_server_app
 from trimtab.server.body import read_body
 from trimtab.server.building import make_service
@@ -46,6 +47,7 @@ class Shard:
     """The streams of one shard, behind the application of ``trimtab serve``."""
 
     def __init__(self, options: Options, place: int) -> None:
+        keep_freed_memory()
         fence = None if options["store"] is None else Fence(options["store"], place)
         self._http: httpx.AsyncClient | None = None
         journal = options["journal"] and f"{options['journal']}.{place}"
