@@ -124,6 +124,40 @@ def test_what_only_corrects_outputs_is_compared_on_every_batch_at_no_cost(stream
     assert spent(stream) - before <= 2 * 32  # its own pass, and one of a view at most
 
 
+class Tinkers(OutputRule):
+    """Says another class of three samples in a batch, while ``switch`` is on."""
+
+    switch: ClassVar[list[bool]] = [False]
+
+    def correct(self, logits: Tensor, step: Step, memory: dict[str, Tensor]) -> Tensor:
+        tinkered = torch.cat([logits[:3].roll(1, 1), logits[3:]])
+        return tinkered if self.switch[0] else logits
+
+
+@pytest.mark.parametrize("remembers", [False, True])
+def test_corrections_without_memory_answer_where_they_show_that_they_help(
+    remembers: bool,
+) -> None:
+    """Merits in other batches are none in this one, unless something was learned there."""
+    Tinkers.switch = [False]
+    rules = (Tinkers(), Counts()) if remembers else (Tinkers(),)
+    adapter = trimtab.adapt(Painted(), Method(rules, norm=SOURCE), guard=True)
+    feed(adapter, 12)
+    assert adapter.health.predicting == "adapted"
+    Tinkers.switch[0] = True
+    answer = feed(adapter, 1, seed=1)[0]
+    with torch.no_grad():
+        by_source = torch.equal(answer, adapter.backbone(images(32, 100)).logits)
+    assert by_source is not remembers
+
+
+def test_of_two_kinds_of_batches_in_turns_a_trial_sees_both(stream: Adapter) -> None:
+    Spoils.switch[0] = True
+    for _ in range(3):
+        feed(stream, 20)
+        assert int(stream.state.guard["trial_every"]) % 2
+
+
 def test_statistics_that_move_are_not_taken_for_the_source() -> None:
     Spoils.switch = [False]
     network = nn.Sequential(nn.BatchNorm2d(CLASSES), Painted())

@@ -42,6 +42,24 @@ def test_a_run_that_the_source_shows_too_may_be_concentrated_on() -> None:
     assert harms(said([0, 64, 0, 0, 0, 0, 0, 0, 0, 0], source)).mean() <= 0.0
 
 
+MIXED = [4, 3, 3, 4, 2, 5, 8, 3, 27, 5]
+"""As a batch-norm network's source says of mixed domains, of which it sees some as one class."""
+
+
+@pytest.mark.parametrize(("usually", "doubted"), [(27 / 64, True), (0.1, False)])
+def test_a_source_that_says_one_class_all_the_time_is_doubted_there(
+    usually: float, doubted: bool
+) -> None:
+    """Where it says that class suddenly, it may see a run."""
+    usual = torch.full((CLASSES,), (1 - usually) / (CLASSES - 1))
+    usual[8] = usually
+    doubts = said([6] * 8 + [8, 8], MIXED).biased(usual)
+    assert (float(doubts[8]) > 0.5) is doubted
+    assert float(doubts[:8].max()) < 0.1
+    alone = [0] * 8 + [64, 0]
+    assert float(said([6] * 8 + [8, 8], alone).biased(usual).max()) == 0
+
+
 def leaving(share: int) -> tuple[Said, Tensor]:
     """60 of 64 samples are of class 1 for the source, and ``share`` of them for the other model,
     which is as stable; harms before a run is taken into account."""

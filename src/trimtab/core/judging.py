@@ -26,6 +26,8 @@ LOOK_PRICE = 3.0
 FIRST_SAMPLES = 192
 """At the beginning so many samples are looked at, and that is not counted."""
 SOURCE_CLASS = COLUMNS.index("source_class")
+HELP = 0.02
+"""Least gain of accuracy, a share, that corrections without memory have to show in a batch."""
 GLANCE_SHARE, GLANCE_CREDIT = 0.75, 96.0
 """Of all passes of looks that glances take; passes that surprises may take before."""
 
@@ -45,7 +47,8 @@ class Judging(Shadow):
         """The evidence once a batch is predicted; the source's logits where these are answered.
 
         From suspicion on the source answers what was looked at, until the adapted model is cleared
-        or there is an alarm.
+        or there is an alarm. Corrections of outputs that remember nothing have no merits but those
+        in the batch itself, and answer it only where they show that they help.
 
         Args:
             source: The source's logits, where they are known: then every batch is compared.
@@ -63,6 +66,9 @@ class Judging(Shadow):
         else:
             return evidence, None
         suspicious = betting.evidence(evidence["wealth"]) >= min(SUSPICION, self.guard.alarm)
+        if source is not None and not any(after.memory.values()):
+            harms = evidence["ring"][: len(look.source), 0]
+            suspicious = suspicious or not self.is_cleared(harms, -HELP)
         if not (suspicious and self.guard.acts):
             return evidence, None
         known = look.source if source is None else source
@@ -124,15 +130,15 @@ class Judging(Shadow):
     def weighed(self, evidence: Tensors, look: Look, cost: int) -> Tensors:
         """The evidence once a look is taken in."""
         evidence, rows = self._noted(evidence, look, cost)
-        if not self.is_cleared(rows[:, 0]):
+        if not self.is_cleared(rows[:, 0], self.guard.allowed_harm):
             return evidence  # glances that called for it go on to do so
         shown = glance.signs(rows)
         return evidence | {"last_look": shown, "apart": torch.zeros_like(shown)}
 
-    def is_cleared(self, harms: Tensor) -> bool:
+    def is_cleared(self, harms: Tensor, allowed: float) -> bool:
         """Whether harm, shape (samples,), is at most what is allowed, by one standard error."""
         error = float(harms.std(correction=0)) / math.sqrt(len(harms))
-        return float(harms.mean()) + error <= self.guard.allowed_harm
+        return float(harms.mean()) + error <= allowed
 
     def _noted(self, evidence: Tensors, look: Look, cost: int) -> tuple[Tensors, Tensor]:
         """The evidence with a look's or a glance's samples, and their rows."""

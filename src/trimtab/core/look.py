@@ -132,8 +132,12 @@ class Look:
         source_stable = _same(self.source_view, source_said)
         both = earlier[:, [COLUMNS.index("class"), COLUMNS.index("source_class")]]
         models = Said(said, source_said, both, self.classes)
+        usual = None if usual is None or not len(usual) else usual
+        if usual is not None and not self.corrects:
+            biases = models.biased(usual)
+            doubts = biases if doubts is None else biases.maximum(doubts)
         harms = models.harms(stable, source_stable, doubts)
-        if usual is not None and len(usual):
+        if usual is not None:
             harms = models.in_a_run(harms, usual, certain)
         if not self.compared:
             harms = torch.zeros_like(harms)

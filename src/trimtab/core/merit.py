@@ -75,6 +75,19 @@ class Said:
         harms = source_stable.float() * source_merit - stable.float() * (1 - crowding)
         return torch.where(self.own == self.source, torch.zeros_like(harms), harms)
 
+    def biased(self, usual: Tensor) -> Tensor:
+        """Doubt in classes that the source says all the time, and the adapted model does not, shape
+        (classes,), from 0 to 1: a bias, as far as the source shows many classes beside.
+
+        Args:
+            usual: How often the source says each class, shape (classes,).
+        """
+        own, source = self.latest
+        shares, source_shares = (class_shares(said, self.classes) for said in (own, source))
+        variety = effective_classes(source_shares) / min(self.classes, len(source))
+        excess = (usual.minimum(source_shares) - shares).clamp(min=0.0)
+        return (2 * _ramp(variety, FEW, MANY) * excess).clamp(max=1.0)
+
     def in_a_run(self, harms: Tensor, usual: Tensor, certain: Tensor | float) -> Tensor:
         """The harms of samples where one class is suddenly frequent: what departs from it is wrong.
 

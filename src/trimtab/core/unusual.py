@@ -11,7 +11,8 @@ from trimtab.core.shares import class_shares, effective_classes
 from trimtab.core.structured import Structured
 
 FACTS = ("confidence", "classes", "brightness", "contrast", "roughness")
-"""Of a batch: two of its predictions, three of its inputs."""
+"""Of a batch: two of its predictions, three of its inputs. Confidence is that above chance, so that
+a fall shows as well where a method's outputs are logits times small numbers (ROID's prior)."""
 CONFIDENCE, INPUT_FACTS = 0, slice(2, None)
 
 KNOWN_BATCHES = 4
@@ -34,7 +35,7 @@ def facts(inputs: Tensor, logits: Tensor) -> Tensor:
     plain = inputs.tensors[0] if isinstance(inputs, Structured) else inputs
     values = (plain[:, :, ::EVERY_ROW] if plain.dim() == 4 else plain).float()
     found = [
-        float(confidence(logits.float()).mean()),
+        float(confidence(logits.float()).mean()) - 1 / logits.shape[1],
         effective_classes(shares),
         float(values.mean()),
         float(values.std(correction=0)),

@@ -19,9 +19,9 @@ from trimtab.core.state import StreamState
 
 LOG = logging.getLogger("trimtab")
 
-TRIAL_EVERY, RAREST_TRIAL = 4.0, 32.0
-"""While the source predicts, one batch in so many is given to the adapted model too, half as many
-after each trial that fails."""
+TRIAL_EVERY, RAREST_TRIAL = 3.0, 31.0
+"""While the source predicts, one batch in so many is given to the adapted model too, about half as
+many after each trial that fails; odd, so that of two kinds of batches in turns both are seen."""
 LONGEST_TRIAL = 4096.0
 """Samples on which the adapted model has to prove itself, at most: twice as many after each alarm,
 and half as many after each blessing."""
@@ -155,11 +155,11 @@ class Watch(Judging):
         if not proved and samples < (EARLIEST * needed if learns_on else needed):
             return after
         zero = torch.zeros_like(evidence["trial_samples"])
-        if not (proved or self.is_cleared(harms)):
+        if not (proved or self.is_cleared(harms, self.guard.allowed_harm)):
             if learns_on and samples < LATEST * needed:
                 return after
             after = self.restored(after, None)
-            rarer = (2 * evidence["trial_every"]).clamp(max=RAREST_TRIAL)
+            rarer = (2 * evidence["trial_every"] + 1).clamp(max=RAREST_TRIAL)
             after.guard = evidence | {"trial_samples": zero, "trial_every": rarer}
             return after
         LOG.info("the adapted model predicts again after %d samples", after.counters.samples)
