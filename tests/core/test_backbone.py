@@ -40,6 +40,17 @@ def test_tied_weights_stay_tied() -> None:
     assert backbone.model[2].weight is backbone.model[0].weight  # type: ignore[index]
 
 
+@pytest.mark.parametrize("tied", [True, False])
+def test_a_tied_scale_that_is_given_once_holds_at_both_places(tied: bool) -> None:
+    model = nn.Sequential(nn.LayerNorm(4), nn.Linear(4, 4), nn.LayerNorm(4))
+    if tied:
+        model[2].weight = model[0].weight
+    x, scale = torch.randn(5, 4), torch.full((4,), 3.0)
+    found = Backbone(model)(x, {"0.weight": scale}).logits
+    model[0].weight.data = scale
+    assert torch.equal(found, model(x))
+
+
 def test_weight_norm_and_parametrisations_survive() -> None:
     model = nn.Sequential(
         nn.utils.parametrizations.weight_norm(nn.Linear(4, 8)),

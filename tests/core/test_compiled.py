@@ -140,6 +140,16 @@ class Rough(Net):
         return Rounded.apply(super().forward(images))  # type: ignore[no-any-return]
 
 
+def is_used(model: nn.Module) -> bool:
+    """Whether a graph of the model stands its trial."""
+    backbone, (batch,) = Backbone(model), batches(16)
+    backbone.probe(batch[:1])
+    params = {"head.bias": torch.zeros(5).requires_grad_()}
+    trial = Trial(backbone, batch, params, dict(backbone.statistics), BATCH, True, BACKEND)
+    trial.run()
+    return trial.problem is None
+
+
 @pytest.mark.parametrize(
     ("of_the_graph", "own", "used"), [(1.5e-3, 1e-3, True), (1e-3, 0.0, False), (0.1, 0.2, False)]
 )
@@ -147,13 +157,20 @@ def test_gradients_may_differ_as_far_as_the_plain_pass_does_from_itself(
     monkeypatch: pytest.MonkeyPatch, of_the_graph: float, own: float, used: bool
 ) -> None:
     monkeypatch.setattr(torch, "compile", lambda *_, **__: _plainly)
-    monkeypatch.setattr(Rounded, "shares", [0.0, of_the_graph, own])
-    backbone, (batch,) = Backbone(Rough()), batches(16)
-    backbone.probe(batch[:1])
-    params = {"head.bias": torch.zeros(5).requires_grad_()}
-    trial = Trial(backbone, batch, params, dict(backbone.statistics), BATCH, True, BACKEND)
-    trial.run()
-    assert (trial.problem is None) == used
+    parts = [0.0, of_the_graph] * 8  # of each two samples, by the plain pass and by the graph
+    monkeypatch.setattr(Rounded, "shares", [0.0, of_the_graph, own, *parts])
+    assert is_used(Rough()) == used
+
+
+@pytest.mark.parametrize(("off_parts", "used"), [(3, True), (5, False)])
+def test_gradients_of_most_samples_decide_where_a_few_crossed_a_kink(
+    monkeypatch: pytest.MonkeyPatch, off_parts: int, used: bool
+) -> None:
+    """A ReLU whose input rounds to the other side of 0 had a group-norm network refused."""
+    monkeypatch.setattr(torch, "compile", lambda *_, **__: _plainly)
+    parts = [share for part in range(8) for share in (0.0, 3e-3 if part < off_parts else 0.0)]
+    monkeypatch.setattr(Rounded, "shares", [0.0, 3e-3, 0.0, *parts])
+    assert is_used(Rough()) == used
 
 
 def test_automatic_graphs_wait_until_they_are_likely_to_pay(

@@ -7,7 +7,6 @@ from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 
 from trimtab.augment.normalization import Normalization, normalization_of
 from trimtab.core import layout, norm, outputs, rows
@@ -18,6 +17,7 @@ from trimtab.core.outputs import Output
 from trimtab.core.prediction import Prediction
 from trimtab.core.structured import Structured
 from trimtab.core.task import Task, task_of
+from trimtab.core.tied import call_of
 from trimtab.core.unwrapping import Watcher, second_tree, unwrapped
 
 Tensors = dict[str, Tensor]
@@ -173,12 +173,12 @@ class Backbone:
         statistics: Tensors | None = None,
         policy: NormPolicy = SOURCE,
         *,
-        call: Callable[..., Any] = functional_call,
+        call: Callable[..., Any] | None = None,
     ) -> Prediction:
         """Predict under one stream's parameters and statistics.
 
-        Where the policy keeps statistics, ``statistics`` is changed in place. ``call`` is
-        ``functional_call``, or what does the same faster.
+        Where the policy keeps statistics, ``statistics`` is changed in place. ``call``
+        does what ``functional_call`` does, faster.
         """
         if policy.keep_weight and statistics is None:
             raise ValueError("a policy that keeps statistics needs statistics to keep them in")
@@ -209,7 +209,7 @@ class Backbone:
                     layer.rows = None
 
     def _run(
-        self, inputs: Tensor, own: Tensors, call: Callable[..., Any] = functional_call
+        self, inputs: Tensor, own: Tensors, call: Callable[..., Any] | None = None
     ) -> Prediction:
         arguments: tuple[tuple[Tensor, ...], Tensors] = (inputs,), {}
         if isinstance(inputs, Structured):
@@ -218,12 +218,16 @@ class Backbone:
             arguments = (layout.channels_last(inputs),), {}
         self._features.clear()
         try:
-            output = call(self.model, own, *arguments)
+            output = (call or self._call)(self.model, own, *arguments)
             features = self._features[-1] if self._features else None
         finally:
             self._features.clear()
         logits = outputs.logits_of(output, self.output)
         return Prediction(logits, None if features is None else features.flatten(1))
+
+    @cached_property
+    def _call(self) -> Callable[..., Any]:
+        return call_of(self.model)
 
     @cached_property
     def row_names(self) -> frozenset[str]:

@@ -25,6 +25,11 @@ class Prediction(NamedTuple):
         features = None if self.features is None else self.features.detach()
         return Prediction(self.logits.detach(), features)
 
+    def compact(self) -> "Prediction":
+        """The same numbers to be kept: a transformer's class token holds all tokens otherwise."""
+        features = None if self.features is None else _alone(self.features)
+        return Prediction(_alone(self.logits), features)
+
 
 class SeparatePredictions(Prediction):
     """One prediction of samples that passed the network one by one, each with its own graph."""
@@ -43,6 +48,11 @@ class SeparatePredictions(Prediction):
         if isinstance(chosen, slice) or chosen.dtype == torch.bool or not len(chosen):
             return super().rows(chosen)
         return joined([self.parts[row] for row in chosen.tolist()])
+
+
+def _alone(values: Tensor) -> Tensor:
+    """The values in memory of their own, if they lie in that of something larger."""
+    return values if values.untyped_storage().nbytes() <= values.nbytes else values.clone()
 
 
 def joined(parts: list[Prediction]) -> Prediction:

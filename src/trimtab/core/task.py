@@ -29,7 +29,7 @@ class Task:
 
     def remembered(self, prediction: Prediction) -> Prediction:
         """The same of a prediction that is to be kept, without the memory of the rest."""
-        return prediction
+        return prediction.compact()
 
 
 @dataclass(frozen=True)
