@@ -1,8 +1,9 @@
 """How often the guard falls back on long streams where adapting helps.
 
 ``python benchmarks/false_alarms.py --out benchmarks/results/false_alarms.json`` follows the fifteen
-corruptions once for each network and method, and keeps what both models say of every batch and of
-its views. Whole domains of that record, drawn at random, are then joined to streams of 100,000
+corruptions once for each network and method, one after the other and mixed, and keeps what both
+models say of every batch and of its views. Whole domains of that record (of mixed ones, batches
+whose first sample is of one domain), drawn at random, are then joined to streams of 100,000
 samples and more, which take seconds: the guard's own weighing looks at every batch,
 several times as often as it would along a stream, so alarms are rather counted too often. What a
 replay cannot show is how adapting itself would have gone on.
@@ -14,6 +15,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +39,14 @@ NETWORKS = (
     "cifar10_resnet20_gn",
 )
 METHODS = ("tent", "roid", "trimtab")
+STREAMS = ("continual", "mixed")
 Domains = list[list[Look]]
 """Looks at a stream, domain after domain."""
 
 
-def record(network: str, method: str, images: int) -> tuple[Domains, dict[str, float]]:
+def record(network: str, method: str, name: str, images: int) -> tuple[Domains, dict[str, float]]:
     """A look at every batch of a stream, and the errors of both models, in %."""
-    backbone, stream = _stream(network, images)
+    backbone, stream = _stream(network, name, images)
     adapter = trimtab.adapt(backbone, method, guard=False)
     found: dict[int, list[Look]] = {}
     wrong, count = {"source": 0, "adapted": 0}, 0
@@ -58,9 +61,9 @@ def record(network: str, method: str, images: int) -> tuple[Domains, dict[str, f
     return list(found.values()), {name: round(100 * n / count, 2) for name, n in wrong.items()}
 
 
-def _stream(network: str, images: int) -> tuple[Any, Any]:
+def _stream(network: str, name: str, images: int) -> tuple[Any, Any]:
     data = "fashion_mnist" if network.startswith("fashion") else "cifar10"
-    stream = streams.scenario("continual").stream(
+    stream = streams.scenario(name).stream(
         streams.load(data), seed=0, batch_size=64, images_per_domain=images
     )
     return models.load(network), stream
@@ -133,20 +136,21 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--networks", nargs="+", default=NETWORKS)
     parser.add_argument("--methods", nargs="+", default=METHODS)
+    parser.add_argument("--streams", nargs="+", default=STREAMS)
     parser.add_argument("--images", type=int, default=192, help="of each corruption")
     parser.add_argument("--samples", type=int, default=100_000, help="of a long stream")
     args = parser.parse_args()
     torch.set_num_threads(1)
+    trimtab.keep_freed_memory()
     found = json.loads(args.out.read_text()) if args.out.exists() else []
-    done = {(row["network"], row["method"]) for row in found}
-    for network in args.networks:
-        for method in args.methods:
-            if (network, method) in done:
-                continue
-            domains, errors = record(network, method, args.images)
+    done = {(row["network"], row["method"], row["stream"]) for row in found}
+    for case in product(args.networks, args.methods, args.streams):
+        if case not in done:
+            domains, errors = record(*case, args.images)
             alarms, most = replay(domains, args.samples, seed=0)
-            row = {"network": network, "method": method, **errors, "samples": args.samples}
-            found.append(row | {"alarms": alarms, "most_evidence": round(most, 2)})
+            row = dict(zip(("network", "method", "stream"), case, strict=True))
+            row |= {**errors, "samples": args.samples, "alarms": alarms}
+            found.append(row | {"most_evidence": round(most, 2)})
             print(found[-1], flush=True)
             write_whole(args.out, (json.dumps(found, indent=1) + "\n").encode())
 

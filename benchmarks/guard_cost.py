@@ -41,6 +41,7 @@ def main() -> None:
     parser.add_argument("--warm-up", type=int, default=8, help="batches")
     args = parser.parse_args()
     torch.set_num_threads(1)
+    trimtab.keep_freed_memory()
     for model in args.models:
         for method in args.methods:
             counted, timed, alarms = measure(model, method, args)
