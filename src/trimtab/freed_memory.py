@@ -12,6 +12,9 @@ import sys
 MMAP_MAX, TRIM_THRESHOLD, TOP_PAD = -4, -1, -2
 """What ``mallopt`` calls them (malloc.h)."""
 
+NAMES = ("mmap_max", "mmap_threshold", "trim_threshold", "top_pad")
+"""What environment variables call these, and the one that they take the place of."""
+
 SETTINGS = {MMAP_MAX: 0, TRIM_THRESHOLD: 2**31 - 1, TOP_PAD: 2**26}
 """No block of its own for large tensors, up to 2 GB kept, and 64 MB asked for at a time."""
 
@@ -22,7 +25,7 @@ def keep_freed_memory() -> bool:
     The commands do this for themselves and their workers. A library does not decide it for its
     user: call it once at the start of a program that adapts. Results are the same bits. The
     process then stays as large as it ever was. Nothing is done where the allocator is not glibc's
-    or its environment variables (``MALLOC_...``, ``GLIBC_TUNABLES``) say something already.
+    or its environment variables (``MALLOC_TRIM_THRESHOLD_``, say) have decided it already.
     """
     if sys.platform != "linux" or _is_decided():
         return False
@@ -31,6 +34,8 @@ def keep_freed_memory() -> bool:
 
 
 def _is_decided() -> bool:
-    """Whether somebody has set glibc's allocator by hand."""
-    tuned = "glibc.malloc" in os.environ.get("GLIBC_TUNABLES", "")
-    return tuned or any(name.startswith("MALLOC_") for name in os.environ)
+    """Whether somebody has said by hand what glibc is to do with freed memory."""
+    tuned = os.environ.get("GLIBC_TUNABLES", "")
+    return any(
+        f"MALLOC_{name.upper()}_" in os.environ or f"glibc.malloc.{name}" in tuned for name in NAMES
+    )
