@@ -5,6 +5,7 @@ import torch
 from torch import Tensor
 
 import trimtab
+from components import steps
 from reference import nets
 from trimtab.components.cautious_updates import CautiousUpdates
 
@@ -36,6 +37,34 @@ def test_single_samples_move_weights_less(model: nets.Net, images: Tensor) -> No
         for a in adapters
     ]
     assert 0 < moved[1] < moved[0] / 10
+
+
+def one_update(rule: CautiousUpdates, batches: list[Tensor]) -> float:
+    """The share of an update that stays once the classes of some predictions were seen."""
+    memory = steps.first_memory(rule, 10) | {"before.w": torch.zeros(1)}
+    rule.observe(torch.zeros(64), memory)
+    for classes in batches:
+        logits = torch.nn.functional.one_hot(classes, 10).float()
+        weights = rule.weights(steps.step(logits), memory)
+        assert torch.equal(weights, torch.ones(len(classes)))
+    params = {"w": torch.ones(1)}
+    rule.after_update(params, {}, memory)
+    return float(params["w"])
+
+
+def test_an_update_from_one_class_counts_for_little_however_samples_are_batched() -> None:
+    """Long runs of single classes had taught a network to predict two classes and nothing else."""
+    rule = CautiousUpdates(variety=0.5)
+    independent = torch.arange(10).repeat(20)
+    assert one_update(rule, [independent]) == 1.0
+    assert one_update(rule, list(independent[:64].split(1))) == 1.0
+    assert one_update(rule, [torch.full((1,), 3)]) == 1.0  # nobody knows yet
+    run = torch.full((128,), 3)
+    assert one_update(rule, list(run.split(64))) == pytest.approx(0.2**2, rel=0.2)
+    assert one_update(rule, list(run.split(1))) == pytest.approx(0.2**2, rel=0.2)
+    assert one_update(rule, [independent, run]) < 0.4
+    assert one_update(rule, [run, independent]) == 1.0
+    assert one_update(CautiousUpdates(), [run]) == 1.0
 
 
 def test_the_number_of_samples_must_be_positive() -> None:

@@ -18,6 +18,9 @@ from trimtab.core.component import Component
 from trimtab.core.method import Method
 from trimtab.core.optimizer import Kind, OptimizerChoice
 
+VARIETY = 0.5
+"""Classes that make a whole update, as a share of those that independent samples show."""
+
 CARD = Card(
     title="Trimtab",
     paper="this project's own preset on top of ROID; see docs/beyond-roid.md",
@@ -71,7 +74,7 @@ def trimtab(
         SourceEnsembling(0.99),
     ]
     if cautious:
-        components.append(CautiousUpdates())
+        components.append(CautiousUpdates(variety=VARIETY))
     if temperature:
         components.append(ViewTemperature(augment, mild))
     if prior:

@@ -10,10 +10,10 @@ from torch import Tensor
 from trimtab.components.adaptive_norm.signs import (
     coverage,
     entropy_ratio,
-    expected_entropy,
     kappa,
     prominence,
 )
+from trimtab.core.shares import expected_entropy
 
 
 def noisy(labels: Tensor, classes: int, height: float = 4.0) -> Tensor:

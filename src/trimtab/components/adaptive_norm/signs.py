@@ -7,6 +7,8 @@ from statistics import NormalDist
 import torch
 from torch import Tensor
 
+from trimtab.core.shares import expected_entropy
+
 
 def prominence(logits: Tensor) -> float:
     """How far the likeliest class stands out of its own logits, as a multiple of chance.
@@ -59,20 +61,3 @@ def coverage(classes: Tensor, num_classes: int) -> float:
     shares = torch.unique(classes, return_counts=True)[1] / len(classes)
     entropy = float(-(shares * shares.log()).sum())
     return math.exp(entropy - expected_entropy(len(classes), num_classes))
-
-
-@cache
-def expected_entropy(samples: int, num_classes: int) -> float:
-    """Mean entropy, in nats, of the class shares of independent samples of balanced classes."""
-    total = 0.0
-    for hits in range(1, samples + 1):
-        log_chance = (
-            math.lgamma(samples + 1)
-            - math.lgamma(hits + 1)
-            - math.lgamma(samples - hits + 1)
-            - hits * math.log(num_classes)
-            + (samples - hits) * math.log1p(-1 / num_classes if num_classes > 1 else -1 + 1e-12)
-        )
-        share = hits / samples
-        total -= num_classes * math.exp(log_chance) * share * math.log(share)
-    return total
