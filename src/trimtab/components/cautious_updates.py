@@ -12,8 +12,8 @@ from trimtab.core.ranges import check_positive
 from trimtab.core.shares import expected_entropy
 from trimtab.functional import full_copy
 
-HORIZON = 64
-"""Samples over which the classes of predictions are counted, the latest most."""
+HORIZON, LONG = 64, 4096
+"""Samples over which the classes of predictions are counted, the latest most: now, and usually."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class CautiousUpdates(Weighting, ParameterRule):
     Args:
         samples: So many samples with a weight above 0 make a whole update.
         variety: So many classes make a whole update, as a share of those that independent samples
-            show: with fewer in the latest predictions, the square of what there is stays. None
-            counts no classes.
+            show, or that the stream has shown at all: with fewer in the latest predictions, the
+            square of what there is stays. None counts no classes.
     """
 
     samples: float = 32.0
@@ -48,6 +48,7 @@ class CautiousUpdates(Weighting, ParameterRule):
         memory = {**before, "count": zero}
         if self.variety is not None:
             memory["shown"] = torch.zeros(start.num_classes, device=start.device)
+            memory["usual"] = memory["shown"].clone()
             memory["seen"] = zero.clone()
         return memory
 
@@ -56,9 +57,10 @@ class CautiousUpdates(Weighting, ParameterRule):
         logits = step.logits
         if self.variety is not None:
             said = torch.nn.functional.one_hot(logits.argmax(1), logits.shape[1]).float()
-            kept = 1 - 1 / HORIZON
             ages = torch.arange(len(said) - 1, -1, -1, device=said.device)
-            memory["shown"].mul_(kept ** len(said)).add_((kept**ages) @ said)
+            for name, horizon in (("shown", HORIZON), ("usual", LONG)):
+                kept = 1 - 1 / horizon
+                memory[name].mul_(kept ** len(said)).add_((kept**ages) @ said)
             memory["seen"].add_(len(said))
         return torch.ones_like(logits[:, 0])
 
@@ -79,12 +81,17 @@ class CautiousUpdates(Weighting, ParameterRule):
         """The share of an update that the variety of the latest predictions leaves."""
         if self.variety is None or not float(memory["seen"]):
             return 1.0
-        shown = memory["shown"].double()
-        entropy = float(torch.special.entr(shown / shown.sum()).sum())
+        now, usually = (_entropy(memory[name]) for name in ("shown", "usual"))
         samples = min(int(memory["seen"]), 2 * HORIZON)
-        found = math.exp(entropy - expected_entropy(samples, len(shown)))
+        expected = expected_entropy(samples, len(memory["shown"]))
+        found = math.exp(now - min(expected, usually))
         return float(min(found / self.variety, 1.0) ** 2)
 
     def _before(self, params: Tensors, memory: Tensors) -> list[Tensor]:
         """The parameters before the update, in their order."""
         return [memory[f"before.{name}"] for name in params]
+
+
+def _entropy(counts: Tensor) -> float:
+    """Of classes that were counted so often, in nats."""
+    return float(torch.special.entr(counts.double() / counts.double().sum()).sum())

@@ -18,7 +18,7 @@ from trimtab.core.component import Component
 from trimtab.core.method import Method
 from trimtab.core.optimizer import Kind, OptimizerChoice
 
-VARIETY = 0.5
+VARIETY = 0.8
 """Classes that make a whole update, as a share of those that independent samples show."""
 
 CARD = Card(
