@@ -175,6 +175,8 @@ CASES: dict[str, list[tuple[str, Callable[[], dict[str, Any]]]]] = {
 
 def main(wanted: list[str]) -> None:
     torch.set_num_threads(1)
+    if wanted and "memory" not in wanted:
+        trimtab.keep_freed_memory()
     found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for part in wanted or list(CASES):
         for name, measure in CASES[part]:
