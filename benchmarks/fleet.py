@@ -3,7 +3,8 @@
     python benchmarks/fleet.py speed memory paging growth
 
 Times are processor time of one thread, interleaved in one process, medians over rounds. Results
-are kept in benchmarks/results/fleet.json; what is there already is not measured again.
+are kept in benchmarks/results/fleet.json; what is there already is not measured again. Freed memory
+is kept in the process but where ``memory`` is asked for, too, which it would add to.
 """
 
 import json

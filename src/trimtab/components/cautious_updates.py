@@ -9,7 +9,7 @@ from torch import Tensor
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import ParameterRule, Start, Step, Weighting
 from trimtab.core.ranges import check_positive
-from trimtab.core.shares import expected_entropy
+from trimtab.core.shares import effective_classes, expected_entropy
 from trimtab.functional import full_copy
 
 HORIZON, LONG = 64, 4096
@@ -40,7 +40,7 @@ class CautiousUpdates(Weighting, ParameterRule):
     not_dense = "counts samples, and the pixels of an image tell about as much as one sample"
 
     def __post_init__(self) -> None:
-        check_positive(self, "samples", *(() if self.variety is None else ("variety",)))
+        check_positive(self, "samples", "variety")
 
     def new_memory(self, start: Start) -> Tensors:
         before = {f"before.{name}": full_copy(value) for name, value in start.source.items()}
@@ -81,17 +81,13 @@ class CautiousUpdates(Weighting, ParameterRule):
         """The share of an update that the variety of the latest predictions leaves."""
         if self.variety is None or not float(memory["seen"]):
             return 1.0
-        now, usually = (_entropy(memory[name]) for name in ("shown", "usual"))
+        counts = [memory[name].double() for name in ("shown", "usual")]
+        now, usually = (effective_classes(count / count.sum()) for count in counts)
         samples = min(int(memory["seen"]), 2 * HORIZON)
-        expected = expected_entropy(samples, len(memory["shown"]))
-        found = math.exp(now - min(expected, usually))
+        independent = math.exp(expected_entropy(samples, len(counts[0])))
+        found = now / min(independent, usually)
         return float(min(found / self.variety, 1.0) ** 2)
 
     def _before(self, params: Tensors, memory: Tensors) -> list[Tensor]:
         """The parameters before the update, in their order."""
         return [memory[f"before.{name}"] for name in params]
-
-
-def _entropy(counts: Tensor) -> float:
-    """Of classes that were counted so often, in nats."""
-    return float(torch.special.entr(counts.double() / counts.double().sum()).sum())

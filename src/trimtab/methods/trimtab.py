@@ -19,7 +19,8 @@ from trimtab.core.method import Method
 from trimtab.core.optimizer import Kind, OptimizerChoice
 
 VARIETY = 0.8
-"""Classes that make a whole update, as a share of those that independent samples show."""
+"""Classes that make a whole update, as a share of those that independent samples show, or that the
+stream has shown if these are fewer."""
 
 CARD = Card(
     title="Trimtab",
@@ -62,7 +63,7 @@ def trimtab(
         prior: Smooth outputs along time where classes are correlated.
         adaptive_norm: Let batch norms trust a batch by how many samples it holds, and the later
             ones by how many classes these show; otherwise they use its statistics alone.
-        cautious: Let updates from few samples count for little.
+        cautious: Let updates from few samples, or from few classes, count for little.
         augment: Makes the augmented view; by default colour jitter, affine warp and flip.
     """
     mild = augment or mirrored
