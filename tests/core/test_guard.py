@@ -235,6 +235,20 @@ def test_harm_is_looked_at_soon_whatever_was_spent_on_looks_before(calm: int) ->
     assert adapter.health.accuracy is not None
 
 
+def test_a_batch_without_the_class_in_question_is_looked_at_too() -> None:
+    """The source is doubted in a class of the batches before, of which this one has no sample."""
+    Rotates.switch = [False]
+    method = Method((*trimtab.build("tent").components, Rotates()), norm=SOURCE)
+    adapter = trimtab.adapt(Painted(), method, guard=Guard(cost=0.9))
+    feed(adapter, 8)
+    Rotates.switch[0] = True
+    last = images(256, 0)
+    adapter(last[last.mean((2, 3)).argmax(1) == CLASSES - 1])
+    before = adapter.health.looked_at
+    assert adapter(images(8, 1, kinds=CLASSES - 1)).isfinite().all()
+    assert adapter.health.looked_at > before
+
+
 class Wavers(OutputRule):
     """Says other classes while ``switch`` is on, and is not sure of them."""
 

@@ -23,6 +23,7 @@ NUMBERS = (
     "looked_at",
     "glance_passes",
     "batches",
+    "said",
     "trial_batches",
     "trial_samples",
     "trial_needed",
@@ -38,7 +39,7 @@ NUMBERS = (
 )
 """What is counted and remembered as one number each."""
 
-VARYING = frozenset({"ring", "habit", "usual_classes"})
+VARYING = frozenset({"ring", "habit", "usual_classes", "usual_said", "lately"})
 """Names of evidence whose first dimension changes along a stream."""
 
 
@@ -107,6 +108,9 @@ def new_evidence(guard: Guard | None, only_corrects: bool) -> Tensors:
         "ring": torch.zeros(0, len(COLUMNS)),
         "habit": torch.zeros(0),
         "usual_classes": torch.zeros(0),
+        "usual_said": torch.zeros(0),
+        "lately": torch.zeros(0),
+        "order": torch.zeros(2, dtype=torch.float64),
         "apart": torch.zeros(glance.SIGNS, dtype=torch.float64),
         "last_look": torch.zeros(glance.SIGNS, dtype=torch.float64),
         "wealth": betting.new_wealth(),

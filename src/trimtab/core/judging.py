@@ -8,19 +8,20 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from trimtab.core import betting, concentration, doubt, glance, merit, unusual
+from trimtab.core import betting, concentration, doubt, glance, merit, order, unusual
 from trimtab.core.backbone import Tensors
 from trimtab.core.look import COLUMNS, Look, remembered
 from trimtab.core.pace import passes
 from trimtab.core.pixel_rows import one_of_each
-from trimtab.core.shadow import LOOK_SAMPLES, Shadow
+from trimtab.core.shadow import LOOK_SAMPLES, Shadow, telling_of_stream
 from trimtab.core.state import StreamState
 
 ATTENTION, SUSPICION = 0.75, 1.5
 """Evidence of harm, in nats, from which on batches are looked at, and from which on the source
 answers these and updates are scaled down."""
-OVERDRAFT, CALL_OVERDRAFT = 12, 2
-"""Looks that evidence, or the mere call for one, may take before the budget allows them."""
+OVERDRAFT, ORDER_OVERDRAFT, CALL_OVERDRAFT = 12, 6, 2
+"""Looks that evidence, classes in runs, or the mere call for one, may take before the budget allows
+them."""
 LOOK_PRICE = 3.0
 """Passes of a sample that is looked at: the source's, and one view by each model."""
 FIRST_SAMPLES = 192
@@ -54,6 +55,7 @@ class Judging(Shadow):
             source: The source's logits, where they are known: then every batch is compared.
         """
         evidence, surprise = unusual.noted(before.guard, unusual.facts(inputs, logits))
+        evidence = self.followed(evidence, before, logits)
         if source is None and self._is_glance_due(evidence, before, len(inputs), surprise.inputs):
             evidence = self._glanced(evidence, before, after, inputs, logits, surprise.inputs)
         odd = self._is_odd(evidence, logits, surprise.unsure)
@@ -74,6 +76,16 @@ class Judging(Shadow):
         known = look.source if source is None else source
         return evidence, self.rest_by_source(before, after, inputs, known)
 
+    def followed(self, evidence: Tensors, state: StreamState, logits: Tensor) -> Tensors:
+        """The evidence once the order of classes is followed through a batch that was predicted;
+        but for methods that learn this order themselves, and answer by it."""
+        learned = self.learns_the_stream(state)
+        return evidence if learned else order.arrived(evidence, logits)
+
+    def learns_the_stream(self, state: StreamState) -> bool:
+        """Whether components learn the order of the stream."""
+        return bool(telling_of_stream(self.attempt(state)))
+
     # ---------------------------------------------------------------- when
 
     def _is_odd(self, evidence: Tensors, logits: Tensor, unsure: bool) -> int:
@@ -81,6 +93,8 @@ class Judging(Shadow):
         attentive = betting.evidence(evidence["wealth"]) >= ATTENTION
         if attentive or float(evidence["looked_at"]) < FIRST_SAMPLES:
             return OVERDRAFT
+        if order.is_erased(evidence):
+            return ORDER_OVERDRAFT
         called = unsure or float(evidence["apart"].sum()) >= glance.CALL
         called = called or concentration.shows(
             one_of_each(logits, int(evidence["looked_at"])), evidence["ring"]
@@ -144,9 +158,11 @@ class Judging(Shadow):
         """The evidence with a look's or a glance's samples, and their rows."""
         allowed, ring, wealth = self.guard.allowed_harm, evidence["ring"], evidence["wealth"]
         looked_at = float(evidence["looked_at"])
+        evidence = order.compared(evidence, look)
         doubts = doubt.doubts(look, ring, evidence["habit"])
         usual = evidence["usual_classes"]
-        rows = look.rows(ring, int(looked_at), doubts, usual, doubt.certainty(look, ring))
+        certain, runs = doubt.certainty(look, ring), order.known(evidence)
+        rows = look.rows(ring, int(looked_at), doubts, usual, certain, runs)
         if look.compared:
             wealth = betting.after(wealth, betting.STABILITY, rows[:, 0], allowed)
         flow = concentration.flows(rows, ring, look.source.shape[1])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from trimtab.core.merit import Said
+from trimtab.core.merit import Order, Said
 from trimtab.core.pixel_rows import one_of_each, rows_of
 from trimtab.functional import entropy
 
@@ -94,6 +94,7 @@ class Look:
         doubts: Tensor | None = None,
         usual: Tensor | None = None,
         certain: Tensor | float = 0.0,
+        order: Order | None = None,
     ) -> Tensor:
         """What to remember, shape (samples, columns), on the CPU.
 
@@ -103,9 +104,10 @@ class Look:
             doubts: In what the source says of each class, shape (classes,), from 0 to 1.
             usual: How often the source says each class, shape (classes,); empty where not known.
             certain: How sure it is that the source sees each class, shape (classes,), up to 1.
+            order: What is known of the order of classes.
         """
         if self.adapted.dim() == 2:
-            return self._rows(earlier, doubts, usual, certain)
+            return self._rows(earlier, doubts, usual, certain, order)
         each = self._of_pixels()._rows(earlier, doubts, usual, certain)
         rows: Tensor = each.view(len(self.adapted), -1, len(COLUMNS)).mean(1)
         for name, logits in (("class", self.adapted), ("source_class", self.source)):
@@ -125,6 +127,7 @@ class Look:
         doubts: Tensor | None,
         usual: Tensor | None,
         certain: Tensor | float,
+        order: Order | None = None,
     ) -> Tensor:
         """The same for logits of shape (samples, classes)."""
         said, source_said = self.said, self.source_said
@@ -133,10 +136,13 @@ class Look:
         both = earlier[:, [COLUMNS.index("class"), COLUMNS.index("source_class")]]
         models = Said(said, source_said, both, self.classes)
         usual = None if usual is None or not len(usual) else usual
+        biases = doubts
         if usual is not None and not self.corrects:
             biases = models.biased(usual)
-            doubts = biases if doubts is None else biases.maximum(doubts)
-        harms = models.harms(stable, source_stable, doubts)
+            biases = biases if doubts is None else biases.maximum(doubts)
+        harms = models.harms(stable, source_stable, biases)
+        if order is not None:
+            harms = models.in_order(harms, order, doubts)
         if usual is not None:
             harms = models.in_a_run(harms, usual, certain)
         if not self.compared:

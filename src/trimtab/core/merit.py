@@ -22,8 +22,24 @@ RUN, SURE_RUN = 0.25, 0.5
 of it, from the second on there is one for certain."""
 LONE_RUN, SURE_LONE_RUN = 0.6, 0.8
 """The same of a class that the source model alone says."""
+LIKELY = 0.05
+"""Likelihood of a class in a run, below which it hardly counts."""
 KNOWN_SAMPLES, USUAL_SAMPLES = 192, 1024
 """The first samples all tell alike how often each class comes; then so many of the latest do."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is known of the order of classes.
+
+    Args:
+        sure: How certain it is that classes come in runs, from 0 to 1.
+        excess: By how much the adapted model says each class of the latest samples more often than
+            it usually does, shape (classes,), from 0 on.
+    """
+
+    sure: float
+    excess: Tensor
 
 
 @dataclass(frozen=True)
@@ -87,6 +103,27 @@ class Said:
         variety = effective_classes(source_shares) / min(self.classes, len(source))
         excess = (usual.minimum(source_shares) - shares).clamp(min=0.0)
         return (2 * _ramp(variety, FEW, MANY) * excess).clamp(max=1.0)
+
+    def in_order(self, harms: Tensor, order: Order, doubts: Tensor | None) -> Tensor:
+        """The harms of samples where classes come in runs that the source shows more plainly.
+
+        There a class is likely as far as the source says it, and the adapted model says it more
+        often than it usually does; of two that the models say of a sample, the likelier is right.
+
+        Args:
+            doubts: In what the source says of each class, shape (classes,), from 0 to 1.
+        """
+        own, source = self.latest
+        shares, source_shares = (class_shares(said, self.classes) for said in (own, source))
+        if not order.sure or shares.square().sum() >= source_shares.square().sum():
+            return harms
+        likely = (order.excess * source_shares).sqrt().to(self.own.device)
+        ours, theirs = likely[self.own], likely[self.source]
+        found = (theirs - ours) / (theirs + ours + LIKELY)
+        if doubts is not None:
+            trust = 1 - doubts.to(self.own.device)[self.source]
+            found = torch.where(found > 0, found * trust, found)
+        return harms.lerp(found, order.sure)
 
     def in_a_run(self, harms: Tensor, usual: Tensor, certain: Tensor | float) -> Tensor:
         """The harms of samples where one class is suddenly frequent: what departs from it is wrong.

@@ -14,7 +14,6 @@ from trimtab.core.component import ParameterRule
 from trimtab.core.guard import FIRST_TRIAL
 from trimtab.core.health import has_looked, length
 from trimtab.core.judging import SUSPICION, Judging
-from trimtab.core.shadow import telling_of_stream
 from trimtab.core.state import StreamState
 
 LOG = logging.getLogger("trimtab")
@@ -104,7 +103,7 @@ class Watch(Judging):
             "the beginning" if target is None else "its blessed state",
         )
         needed = (2 * evidence["trial_needed"]).clamp(FIRST_TRIAL, LONGEST_TRIAL)
-        every = 1.0 if self._learns_the_stream(after) else TRIAL_EVERY
+        every = 1.0 if self.learns_the_stream(after) else TRIAL_EVERY
         after = self.restored(after, target)
         after.blessed = None
         after.guard = evidence | {
@@ -137,6 +136,7 @@ class Watch(Judging):
             source = self.passed(state, after, inputs)
         after.blessed = state.blessed
         evidence, _ = unusual.noted(state.guard, unusual.facts(inputs, source))
+        evidence = self.followed(evidence, state, logits)
         look, _ = self.look(state, after, inputs, logits, source)
         evidence = self.weighed(evidence, look, cost=0)  # passes that were saved pay for it
         after.guard = evidence | {
@@ -148,7 +148,7 @@ class Watch(Judging):
 
     def _verdict(self, after: StreamState) -> StreamState:
         """Whether a trial is over, and how it ended: with a return, or with another beginning."""
-        evidence, learns_on = after.guard, self._learns_the_stream(after)
+        evidence, learns_on = after.guard, self.learns_the_stream(after)
         samples, needed = float(evidence["trial_samples"]), float(evidence["trial_needed"])
         harms = evidence["ring"][: int(min(samples, needed)), 0]
         proved = learns_on and betting.benefit(harms, self.guard.allowed_harm) >= self.guard.alarm
@@ -166,10 +166,6 @@ class Watch(Judging):
         changed = {"fallen_back": zero, "trial_samples": zero, "returns": evidence["returns"] + 1}
         after.guard = evidence | changed
         return after
-
-    def _learns_the_stream(self, state: StreamState) -> bool:
-        """Whether components learn the stream's order on trial: then every batch of it counts."""
-        return bool(telling_of_stream(self.attempt(state)))
 
 
 @torch.no_grad()
