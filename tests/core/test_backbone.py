@@ -157,3 +157,9 @@ def test_threads_may_share_a_backbone(recorded: dict[str, Tensor], images: Tenso
     for thread in threads:
         thread.join()
     assert all(torch.equal(results[i], expected[i]) for i in range(4))
+
+
+def test_a_backbone_of_a_backbone_is_refused_in_words_that_help() -> None:
+    backbone = Backbone(nets.net("bn"))
+    with pytest.raises(ValueError, match="is a Backbone already"):
+        Backbone(backbone)  # type: ignore[arg-type]

@@ -39,6 +39,14 @@ def test_further_views_are_worth_it_where_the_source_says_one_class() -> None:
     assert not is_needed(look(SCATTERED), NOTHING)
 
 
+def test_a_look_without_a_sample_of_the_class_in_question_asks_nothing() -> None:
+    earlier = look(ONE).rows(NOTHING)[:48]
+    others = Look(saying(SCATTERED[:2]), saying(SCATTERED[:2]))
+    assert not asked(others, earlier).any()
+    assert not is_needed(others, earlier)
+    assert is_needed(Look(saying(SCATTERED[:2]), saying(ONE[:2])), earlier)
+
+
 @pytest.mark.parametrize(
     ("shuffled", "stretched"), [(ONE, ONE), (SCATTERED, SCATTERED)], ids=["anything", "veil"]
 )

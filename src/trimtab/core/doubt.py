@@ -32,8 +32,10 @@ PLACES = [COLUMNS.index(f"{prefix}_class") for prefix in ("source", "shuffled", 
 
 
 def is_needed(look: Look, earlier: Tensor) -> bool:
-    """Whether the source model says some class so often that further views are worth their pass."""
-    return float(_excess(look.said, look.source_said, earlier, look.classes).max()) > EXCESS
+    """Whether the source model says some class so often that further views are worth their pass,
+    also of a sample of this look, which may be shorter than what it is judged by."""
+    excess = _excess(look.said, look.source_said, earlier, look.classes)
+    return float(excess.max()) > EXCESS and bool(asked(look, earlier).any())
 
 
 def asked(look: Look, earlier: Tensor) -> Tensor:

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from trimtab.core import rows
+from trimtab.core import rows, stream_norms
+from trimtab.core.moments import moments, moments_around_median
 from trimtab.core.ranges import check_shares
 
 
@@ -47,6 +48,11 @@ class NormPolicy:
     def couples_samples(self) -> bool:
         """Whether one sample's output depends on the others in its batch."""
         return self.batch_weight > 0
+
+    def weights(self, late: bool) -> tuple[float, float]:
+        """How much of a batch's statistics a layer normalises with, and how much it keeps."""
+        share = self.late_share if late else 1.0
+        return share * self.batch_weight, share * self.keep_weight
 
     # A batch may be more than the samples at hand (trimtab.distributed): only these know it.
 
@@ -96,16 +102,38 @@ class _StreamBatchNorm(rows.RowLayer, _BatchNorm):
         return self._alone(input) if self.rows is None else self._jointly(input, self.rows)
 
     def _jointly(self, x: Tensor, streams: rows.Rows) -> Tensor:
-        """Normalise each stream's samples by themselves."""
+        """Normalise each stream's samples by themselves: at once, or one after the other."""
+        parts = rows.checked(x, streams).split(streams.sizes)
+        if self._is_plain(x, streams):
+            weights = [policy.weights(self.late) for policy in streams.policies]
+            stored = self._stored(streams, "running_mean"), self._stored(streams, "running_var")
+            asked = stream_norms.Asked(parts, streams.policies, weights, *stored)
+            if asked.can_be_met:
+                return asked.met(x, self.weight, self.bias, self.eps)
         own = [self.weight, self.bias]
         each = [
             p.unbind() if p is not None and p.dim() > 1 else [p] * len(streams.sizes) for p in own
         ]
-        parts = []
-        for place, part in enumerate(rows.checked(x, streams).split(streams.sizes)):
+        normalised = []
+        for place, part in enumerate(parts):
             with self._of_stream(streams, place, each[0][place], each[1][place]):
-                parts.append(self._alone(part))
-        return torch.cat(parts)
+                normalised.append(self._alone(part))
+        return torch.cat(normalised)
+
+    def _is_plain(self, x: Tensor, streams: rows.Rows) -> bool:
+        """Whether torch's own batch norm on a CPU is all that this layer does."""
+        return (
+            type(self).__bases__[1].forward is _BatchNorm.forward  # type: ignore[attr-defined]
+            and None not in (self.weight, self.bias, self.running_mean, self.running_var)
+            and x.device.type == "cpu"
+            and x.dtype == self.weight.dtype in (torch.float32, torch.float64)
+            and all(type(policy) is NormPolicy for policy in streams.policies)
+        )
+
+    def _stored(self, streams: rows.Rows, name: str) -> list[Tensor]:
+        """A statistic of each stream; of those that have none of their own, the layer's."""
+        path, shared = self.full_name(name), self._buffers[name]
+        return [own.get(path, shared) for own in streams.statistics]  # type: ignore[misc]
 
     @contextmanager
     def _of_stream(
@@ -136,22 +164,23 @@ class _StreamBatchNorm(rows.RowLayer, _BatchNorm):
 
     def _obeying(self, x: Tensor, stored_mean: Tensor, stored_var: Tensor) -> Tensor:
         policy = self.policy
-        share = policy.late_share if self.late else 1.0
-        batch_weight, keep_weight = share * policy.batch_weight, share * policy.keep_weight
+        batch_weight, keep_weight = policy.weights(self.late)
         if batch_weight == 0:
             return super().forward(x)
+        blended: tuple[Tensor, Tensor] | None = None
         if batch_weight == 1 and not policy.median:
             output = self._by_batch(x)
         else:
             learns = policy.differentiable and torch.is_grad_enabled()
             with torch.set_grad_enabled(learns):
-                mean, var = _towards_batch(stored_mean, stored_var, x, policy, batch_weight)
-            output = self._normalised_by(x, mean, var) if learns else self._native_by(x, mean, var)
+                blended = _towards_batch(stored_mean, stored_var, x, policy, batch_weight)
+            output = self._normalised_by(x, *blended) if learns else self._native_by(x, *blended)
         if keep_weight:
             with torch.no_grad():
-                mean, var = _towards_batch(stored_mean, stored_var, x, policy, keep_weight)
-            stored_mean.copy_(mean)
-            stored_var.copy_(var)
+                if blended is None or keep_weight != batch_weight:
+                    blended = _towards_batch(stored_mean, stored_var, x, policy, keep_weight)
+                stored_mean.copy_(blended[0])
+                stored_var.copy_(blended[1])
         return output
 
     def _by_batch(self, x: Tensor) -> Tensor:
@@ -203,26 +232,6 @@ def _towards_batch(
     if policy.mixture:
         blended = blended + weight * (1 - weight) * (batch_mean - mean).square()
     return mean.lerp(batch_mean, weight), blended
-
-
-def moments(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
-    """Mean and variance of each channel."""
-    if torch.is_grad_enabled() or x.dtype not in (torch.float32, torch.float64):
-        axes = [axis for axis in range(x.dim()) if axis != 1]
-        var, mean = torch.var_mean(x, axes, correction=int(unbiased))
-        return mean, var
-    # several times as fast on a CPU, but without gradients
-    mean, var = torch.batch_norm_update_stats(x, None, None, 0.0)
-    count = x.numel() // x.shape[1]
-    return mean, var * (count / (count - 1)) if unbiased else var
-
-
-def moments_around_median(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
-    """Median of each channel, and the mean square around it."""
-    values = x.transpose(0, 1).flatten(1)
-    middle = values.median(1).values
-    squares = (values - middle[:, None]).square().sum(1)
-    return middle, squares / (values.shape[1] - int(unbiased))
 
 
 @cache

@@ -97,6 +97,10 @@ def _refuse(model: Any) -> None:
         raise ValueError(f"{scripted(model)}, which hides layers; {instead}")
     if type(model).__module__.startswith("torch.export"):
         raise ValueError(f"{name} is a program of torch.export, which has no layers; {instead}")
+    if not isinstance(model, nn.Module) and name.endswith("Backbone"):
+        raise ValueError(
+            f"model is a {name} already; give it to trimtab.adapt or trimtab.fleet as it is"
+        )
     if not isinstance(model, nn.Module):
         raise ValueError(
             f"model must be a torch.nn.Module or a Backbone, got {name}; {instead}; for methods "

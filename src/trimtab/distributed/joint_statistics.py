@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from trimtab.core.norm import NormPolicy, moments, moments_around_median
+from trimtab.core.moments import moments, moments_around_median
+from trimtab.core.norm import NormPolicy
 from trimtab.distributed.group import Group
 
 
