@@ -80,6 +80,18 @@ def test_runs_that_the_adapted_model_erases_are_harm(seed: int) -> None:
     assert first_alarm(Models(seed), "erased_run", alarm + 1, follows=False) is None
 
 
+@pytest.mark.parametrize("follows", [True, False])
+def test_where_classes_come_in_runs_glances_tell_harm_without_views(follows: bool) -> None:
+    """Looks may all be spent when harm begins; glances never are."""
+    models, evidence = Models(0), new_evidence(WATCH.guard, only_corrects=False)
+    for number in range(30):
+        run = models.erased_run(number)
+        glance = Look(run.adapted[::8], run.source[::8])
+        evidence = order.arrived(evidence, run.adapted) if follows else evidence
+        evidence = WATCH.weighed(evidence, glance, cost=0)
+    assert (betting.evidence(evidence["wealth"]) >= WATCH.guard.alarm) is follows
+
+
 def test_a_biased_source_is_no_order() -> None:
     """However many looks are taken, deviations are those of chance, and there is no alarm."""
     found = []

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -90,6 +91,8 @@ class Judging(Shadow):
 
     def _is_odd(self, evidence: Tensors, logits: Tensor, unsure: bool) -> int:
         """How many looks may be taken on credit, because something is odd; 0 if nothing is."""
+        if betting.evidence(evidence["wealth"]) >= self.guard.alarm:
+            return sys.maxsize
         attentive = betting.evidence(evidence["wealth"]) >= ATTENTION
         if attentive or float(evidence["looked_at"]) < FIRST_SAMPLES:
             return OVERDRAFT
@@ -159,9 +162,11 @@ class Judging(Shadow):
         allowed, ring, wealth = self.guard.allowed_harm, evidence["ring"], evidence["wealth"]
         looked_at = float(evidence["looked_at"])
         evidence = order.compared(evidence, look)
+        runs = order.known(evidence)
+        look = replace(look, in_runs=runs.sure >= 1 and not look.agreed)
         doubts = doubt.doubts(look, ring, evidence["habit"])
         usual = evidence["usual_classes"]
-        certain, runs = doubt.certainty(look, ring), order.known(evidence)
+        certain = doubt.certainty(look, ring)
         rows = look.rows(ring, int(looked_at), doubts, usual, certain, runs)
         if look.compared:
             wealth = betting.after(wealth, betting.STABILITY, rows[:, 0], allowed)

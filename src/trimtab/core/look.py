@@ -51,6 +51,7 @@ class Look:
         asked: Which samples these two are of, booleans of shape (samples,); None means all.
         corrects: Whether adapted predictions are the source's, corrected. Then their classes tell
             of harm without a view too.
+        in_runs: Whether classes come in runs for certain. Then these tell without a view as well.
     """
 
     adapted: Tensor
@@ -62,6 +63,7 @@ class Look:
     source_stretched: Tensor | None = None
     asked: Tensor | None = None
     corrects: bool = False
+    in_runs: bool = False
 
     @property
     def said(self) -> Tensor:
@@ -80,7 +82,7 @@ class Look:
     @property
     def compared(self) -> bool:
         """Whether the look tells how stable predictions are."""
-        return self.source_view is not None or self.agreed or self.corrects
+        return self.source_view is not None or self.agreed or self.corrects or self.in_runs
 
     @property
     def disagreement(self) -> float:
@@ -141,6 +143,8 @@ class Look:
             biases = models.biased(usual)
             biases = biases if doubts is None else biases.maximum(doubts)
         harms = models.harms(stable, source_stable, biases)
+        if self.in_runs and self.source_view is None:
+            harms, usual = torch.zeros_like(harms), None
         if order is not None:
             harms = models.in_order(harms, order, doubts)
         if usual is not None:
