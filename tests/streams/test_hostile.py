@@ -25,7 +25,9 @@ def test_a_stream_is_whole_and_repeatable(name: str, images: LabelledImages) -> 
         assert len(x) == len(labels) <= 16
         assert x.isfinite().all()
     labels = np.concatenate([pair[1] for pair in first])
-    hard = {"recurring": 60 * source.part, "mixed": 15 * (HARD // 15)}.get(name, HARD)
+    mixed = 15 * (HARD // 15)
+    lengths = {"recurring": 60 * source.part, "mixed": mixed, "correlated mix": mixed}
+    hard = lengths.get(name, HARD)
     assert len(labels) == 2 * source.lead + hard
     assert (labels[-source.lead :] >= 0).all()
 
@@ -41,6 +43,15 @@ def test_a_run_of_one_class_is_of_one_class(images: LabelledImages) -> None:
     found = list(batches("one class", Source(images, 3, hard=HARD), 8))
     hard = np.concatenate([labels for _, labels in found[3:9]])
     assert set(hard.tolist()) == {3}
+
+
+@pytest.mark.parametrize("name", ["correlated", "correlated mix"])
+def test_classes_come_in_runs_from_the_first_sample_on(name: str, images: LabelledImages) -> None:
+    found = np.concatenate([pair[1] for pair in batches(name, Source(images, 1, hard=480), 16)])
+    changes = np.flatnonzero(np.diff(found[:-240])) + 1
+    assert 9 <= len(changes) <= 60
+    assert changes[0] < 60
+    assert len(set(found[:240].tolist())) == 10
 
 
 def test_strangers_join_in_the_hard_stretch_alone(images: LabelledImages) -> None:

@@ -15,7 +15,7 @@ from trimtab.streams.corruptions import BENCHMARK
 from trimtab.streams.data import Indices, LabelledImages
 from trimtab.streams.domains import CLEAN, Corrupted
 from trimtab.streams.draws import generator
-from trimtab.streams.order import by_class
+from trimtab.streams.order import by_class, order
 
 UNSCORED = -1
 HARD = 768
@@ -25,6 +25,10 @@ PARTS = 12
 VISITS = 20
 """Of each of three domains that come back."""
 SEVERITY = 5
+RUNS = 0.01
+"""Of a Dirichlet distribution: nearly all of a class comes in one stretch."""
+FROM_THE_BEGINNING = frozenset({"correlated", "correlated mix"})
+"""Streams whose classes come one after the other from their first sample on."""
 OUT_OF_RANGE = (20.0, 255.0, -1.0)
 """Factors on frames of a broken sensor."""
 
@@ -185,6 +189,21 @@ def _mixed(source: Source) -> Frames:
     return inputs[torch.from_numpy(order)], labels[order]
 
 
+def _correlated(source: Source) -> Frames:
+    """Three more domains, one after the other, and in each class after class."""
+    image = [source.draw(source.hard // 3, f"more {n}") for n in range(3)]
+    labels = source.images.labels
+    parts = [source.show(by_class(labels, image[n]), source.pick(n + 2)) for n in range(3)]
+    return _joined(parts)
+
+
+def _correlated_mix(source: Source) -> Frames:
+    """All domains at once, and classes in runs (Dirichlet, 0.01)."""
+    inputs, labels = _mixed(source)
+    place = order(labels, RUNS, source.seed, "hostile/runs")
+    return inputs[torch.from_numpy(place)], labels[place]
+
+
 STREAMS: dict[str, Callable[[Source], Frames]] = {
     "benign": _benign,
     "mixed": _mixed,
@@ -195,6 +214,8 @@ STREAMS: dict[str, Callable[[Source], Frames]] = {
     "recurring": _recurring,
     "drifting": _drifting,
     "late label shift": _late_label_shift,
+    "correlated": _correlated,
+    "correlated mix": _correlated_mix,
     "out of range": _out_of_range,
     "stuck camera": _stuck_camera,
     "attacked": _benign,
@@ -208,9 +229,10 @@ def batches(
     name: str, source: Source, batch_size: int, strangers: Replace | None = None
 ) -> Iterator[Frames]:
     """The whole stream in batches; strangers take part in the hard stretch."""
-    lead = source.show(
-        source.draw(source.lead, "lead"), CLEAN if name == "one class" else source.pick(0)
-    )
+    first = source.draw(source.lead, "lead")
+    if name in FROM_THE_BEGINNING:
+        first = by_class(source.images.labels, first)
+    lead = source.show(first, CLEAN if name == "one class" else source.pick(0))
     hard = STREAMS[name](source)
     after = source.show(source.draw(source.lead, "after"))
     for stretch, frames in enumerate((lead, hard, after)):
