@@ -12,7 +12,7 @@ from reference import nets
 from trimtab.core import pace
 from trimtab.core.novelty import Novelty
 from trimtab.core.pace import passes
-from trimtab.core.stride import LONGEST, TOLERATED, Stride, change_between, variety_of
+from trimtab.core.stride import ENOUGH, LONGEST, TOLERATED, Stride, change_between, variety_of
 
 BATCH = 32
 
@@ -122,6 +122,16 @@ def test_predictions_that_change_little_make_strides_longer_and_others_shorter()
     assert Stride(4).after_update(TOLERATED * 2).batches == 2
     assert Stride(4).after_update(0.0).batches == LONGEST
     assert Stride(1).after_update(1.0).batches == 1
+
+
+def test_updates_that_nothing_calls_for_wait_where_passes_were_dear() -> None:
+    dear = ENOUGH + 0.1
+    routine = Stride(LONGEST, LONGEST)
+    assert routine.is_over(ENOUGH)
+    assert not routine.is_over(dear)
+    assert Stride(LONGEST, 2 * LONGEST).is_over(dear)  # not for ever
+    assert Stride(LONGEST - 1, LONGEST - 1).is_over(dear)  # predictions still change
+    assert Stride(1, 1).is_over(dear)  # something new
 
 
 def test_what_changes_no_parameters_learns_from_every_batch(

@@ -61,7 +61,7 @@ class Pace:
             return False
         if self.stride is not None:
             self.stride = self.stride.after_batch()
-            return self.stride.is_over
+            return self.stride.is_over(self.passes / max(self.samples, 1))
         if not isinstance(self.budget, (int, float)):
             return True
         saved = self.budget * self.samples - self.passes

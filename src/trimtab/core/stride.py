@@ -17,6 +17,9 @@ from trimtab.core.shares import class_shares, effective_classes
 
 LONGEST = 6
 """Most batches from one update to the next, and most moves along one gradient."""
+ENOUGH = 1.58
+"""Passes a sample beyond which updates that nothing calls for, at the end of a longest stride, wait
+until the mean of the stream is below it again, up to twice as long."""
 TOLERATED = 0.05
 """Share of the predicted probability that an update may move, in the mean over samples."""
 ALL_SHOWN = 0.8
@@ -39,9 +42,14 @@ class Stride:
     waited: int = 0
     novelty: Novelty = field(default_factory=Novelty)
 
-    @property
-    def is_over(self) -> bool:
-        """Whether it is time for an update."""
+    def is_over(self, passes: float) -> bool:
+        """Whether it is time for an update.
+
+        Args:
+            passes: What samples have cost so far, in the mean.
+        """
+        if self.batches == LONGEST and passes > ENOUGH:
+            return self.waited >= 2 * LONGEST
         return self.waited >= self.batches
 
     def moves(self, variety: float) -> int:
