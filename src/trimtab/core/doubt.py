@@ -35,12 +35,16 @@ def is_needed(look: Look, earlier: Tensor) -> bool:
     """Whether the source model says some class so often that further views are worth their pass,
     also of a sample of this look, which may be shorter than what it is judged by."""
     excess = _excess(look.said, look.source_said, earlier, look.classes)
-    return float(excess.max()) > EXCESS and bool(asked(look, earlier).any())
+    return float(excess.max()) > EXCESS and bool(_of_such_classes(look, excess).any())
 
 
 def asked(look: Look, earlier: Tensor) -> Tensor:
     """Which samples are worth it: those of such a class, booleans of shape (samples,)."""
     excess = _excess(look.said, look.source_said, earlier, look.classes)
+    return _of_such_classes(look, excess)
+
+
+def _of_such_classes(look: Look, excess: Tensor) -> Tensor:
     return (excess > EXCESS / 2).to(look.source.device)[look.source_said]
 
 

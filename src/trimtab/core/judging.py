@@ -91,10 +91,10 @@ class Judging(Shadow):
 
     def _is_odd(self, evidence: Tensors, logits: Tensor, unsure: bool) -> int:
         """How many looks may be taken on credit, because something is odd; 0 if nothing is."""
-        if betting.evidence(evidence["wealth"]) >= self.guard.alarm:
+        nats = betting.evidence(evidence["wealth"])
+        if nats >= self.guard.alarm:
             return sys.maxsize
-        attentive = betting.evidence(evidence["wealth"]) >= ATTENTION
-        if attentive or float(evidence["looked_at"]) < FIRST_SAMPLES:
+        if nats >= ATTENTION or float(evidence["looked_at"]) < FIRST_SAMPLES:
             return OVERDRAFT
         if order.is_erased(evidence):
             return ORDER_OVERDRAFT

@@ -22,3 +22,21 @@ def moments_around_median(x: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
     middle = values.median(1).values
     squares = (values - middle[:, None]).square().sum(1)
     return middle, squares / (values.shape[1] - int(unbiased))
+
+
+def towards(
+    stored: tuple[Tensor, Tensor],
+    seen: tuple[Tensor, Tensor],
+    weight: float | Tensor,
+    between: float | Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Stored mean and variance moved by ``weight`` towards those that were seen.
+
+    Args:
+        between: How much the squared distance of both means adds to the variance.
+    """
+    (mean, var), (seen_mean, seen_var) = stored, seen
+    blended = var.lerp(seen_var, weight)
+    if between is not None:
+        blended = blended + between * (seen_mean - mean).square()
+    return mean.lerp(seen_mean, weight), blended

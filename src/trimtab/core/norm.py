@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from trimtab.core import rows, stream_norms
-from trimtab.core.moments import moments, moments_around_median
+from trimtab.core.moments import moments, moments_around_median, towards
 from trimtab.core.ranges import check_shares
 
 
@@ -106,8 +106,11 @@ class _StreamBatchNorm(rows.RowLayer, _BatchNorm):
         parts = rows.checked(x, streams).split(streams.sizes)
         if self._is_plain(x, streams):
             weights = [policy.weights(self.late) for policy in streams.policies]
-            stored = self._stored(streams, "running_mean"), self._stored(streams, "running_var")
-            asked = stream_norms.Asked(parts, streams.policies, weights, *stored)
+            stored = (
+                [self._stored(own, name) for own in streams.statistics]
+                for name in ("running_mean", "running_var")
+            )
+            asked = stream_norms.Asked(parts, streams.policies, weights, *stored)  # type: ignore[arg-type]
             if asked.can_be_met:
                 return asked.met(x, self.weight, self.bias, self.eps)
         own = [self.weight, self.bias]
@@ -130,10 +133,9 @@ class _StreamBatchNorm(rows.RowLayer, _BatchNorm):
             and all(type(policy) is NormPolicy for policy in streams.policies)
         )
 
-    def _stored(self, streams: rows.Rows, name: str) -> list[Tensor]:
-        """A statistic of each stream; of those that have none of their own, the layer's."""
-        path, shared = self.full_name(name), self._buffers[name]
-        return [own.get(path, shared) for own in streams.statistics]  # type: ignore[misc]
+    def _stored(self, own: dict[str, Tensor], name: str) -> Tensor | None:
+        """A stream's statistic; the layer's, where it has none of its own."""
+        return own.get(self.full_name(name), self._buffers[name])
 
     @contextmanager
     def _of_stream(
@@ -143,8 +145,7 @@ class _StreamBatchNorm(rows.RowLayer, _BatchNorm):
         params, buffers = dict(self._parameters), dict(self._buffers)
         self._parameters |= {"weight": weight, "bias": bias}  # type: ignore[dict-item]
         for name in ("running_mean", "running_var"):
-            statistic = streams.statistics[place].get(self.full_name(name), buffers.get(name))
-            self._buffers[name] = statistic
+            self._buffers[name] = self._stored(streams.statistics[place], name)
         self.policy = streams.policies[place]
         try:
             yield
@@ -227,11 +228,8 @@ def _towards_batch(
     """Stored statistics moved by ``weight`` towards those of the batch."""
     values = x.to(torch.promote_types(x.dtype, torch.float32))
     batch_mean, batch_var = policy.moments(values, policy.unbiased)
-    batch_var, batch_mean = batch_var.to(var.dtype), batch_mean.to(mean.dtype)
-    blended = var.lerp(batch_var, weight)
-    if policy.mixture:
-        blended = blended + weight * (1 - weight) * (batch_mean - mean).square()
-    return mean.lerp(batch_mean, weight), blended
+    seen = batch_mean.to(mean.dtype), batch_var.to(var.dtype)
+    return towards((mean, var), seen, weight, weight * (1 - weight) if policy.mixture else None)
 
 
 @cache

@@ -116,10 +116,10 @@ class Shadow:
         evidence = before.guard
         suspect = not look.agreed and doubt.is_needed(look, evidence["ring"])
         if float(evidence["looked_at"]) >= HABIT_SAMPLES:
-            asked = doubt.asked(look, evidence["ring"])
-            if not suspect or not asked.any():  # of a class of the batches before this one
+            if not suspect:
                 return look
-            look, shown = replace(look, asked=asked), shown[asked]
+            look = replace(look, asked=doubt.asked(look, evidence["ring"]))
+            shown = shown[look.asked]
         shuffled = self._altered(before, shown, PATCHES)
         look = replace(look, source_shuffled=self.passed(before, after, shuffled))
         if suspect:

@@ -16,6 +16,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from trimtab.core.moments import towards
+
 if TYPE_CHECKING:
     from trimtab.core.norm import NormPolicy
 
@@ -70,42 +72,41 @@ class Asked:
         Args:
             scale: A row for each stream, or one for all, as ``shift``.
         """
-        streams = len(self.parts)
         sizes = tuple(map(len, self.parts))
-        own = [p if p.dim() > 1 else p.expand(streams, -1) for p in (scale, shift)]
+        own = [p if p.dim() > 1 else p.expand(len(sizes), -1) for p in (scale, shift)]
         batch, keep = ([weights[place] for weights in self._weights] for place in range(2))
-        with torch.no_grad():
-            stored = torch.stack([*self.means]), torch.stack([*self.variances])
-            seen = self._seen(stored) if any(keep) or not any(self._by_batch) else stored
-            by = (None, None) if any(self._by_batch) else self._towards(stored, seen, batch)
-            kept = self._towards(stored, seen, keep) if keep != batch or by[0] is None else by
-        result: Tensor = _EachByItsOwn.apply(x, *own, *by, sizes, eps)  # type: ignore[no-untyped-call]
-        self._keep(kept, keep)
+        by = None if any(self._by_batch) else self._towards(batch)
+        result: Tensor = _EachByItsOwn.apply(x, *own, *(by or (None, None)), sizes, eps)  # type: ignore[no-untyped-call]
+        if any(keep):
+            self._keep(by if by and keep == batch else self._towards(keep), keep)
         return result
 
-    def _seen(self, stored: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        """Moments of each stream's samples; the stored ones where nobody asks for them."""
+    @cached_property
+    def _stored(self) -> tuple[Tensor, Tensor]:
+        """Means and variances, a row for each stream."""
+        return torch.stack([*self.means]), torch.stack([*self.variances])
+
+    @cached_property
+    def _seen(self) -> tuple[Tensor, Tensor]:
+        """Those of each stream's samples; the stored ones where nobody asks for them."""
         found = [
             policy.moments(part, policy.unbiased) if weight else (mean, var)
             for part, policy, (weight, _), mean, var in zip(
-                self.parts, self.policies, self._weights, *stored, strict=True
+                self.parts, self.policies, self._weights, *self._stored, strict=True
             )
         ]
         means, variances = zip(*found, strict=True)
         return torch.stack(means), torch.stack(variances)
 
-    def _towards(
-        self, stored: tuple[Tensor, Tensor], seen: tuple[Tensor, Tensor], weights: list[float]
-    ) -> tuple[Tensor, Tensor]:
+    @torch.no_grad()
+    def _towards(self, weights: list[float]) -> tuple[Tensor, Tensor]:
         """Stored statistics, each stream's moved by its weight towards what was seen."""
-        (mean, var), (seen_mean, seen_var) = stored, seen
-        weight = mean.new_tensor(weights)[:, None]
-        blended = var.lerp(seen_var, weight)
-        if any(policy.mixture for policy in self.policies):
-            between = [p.mixture * w * (1 - w) for p, w in zip(self.policies, weights, strict=True)]
-            blended = blended + mean.new_tensor(between)[:, None] * (seen_mean - mean).square()
-        return mean.lerp(seen_mean, weight), blended
+        column = self._stored[0].new_tensor
+        between = [p.mixture * w * (1 - w) for p, w in zip(self.policies, weights, strict=True)]
+        added = column(between)[:, None] if any(between) else None
+        return towards(self._stored, self._seen, column(weights)[:, None], added)
 
+    @torch.no_grad()
     def _keep(self, found: tuple[Tensor, Tensor], weights: list[float]) -> None:
         for stored, rows in zip((self.means, self.variances), found, strict=True):
             for own, row, weight in zip(stored, rows, weights, strict=True):
