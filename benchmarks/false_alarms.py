@@ -154,7 +154,8 @@ def main() -> None:
     for case in product(args.networks, args.methods, args.streams):
         if case not in done:
             domains, errors = record(*case, args.images)
-            follows = case[1] != "trimtab"
+            components = trimtab.build(case[1]).components
+            follows = not any(component.tells_of_stream for component in components)
             alarms, most = replay(domains, args.samples, seed=0, follows=follows)
             row = dict(zip(("network", "method", "stream"), case, strict=True))
             row |= {**errors, "samples": args.samples, "alarms": alarms}
