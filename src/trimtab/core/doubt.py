@@ -31,11 +31,16 @@ OWN, SOURCE = COLUMNS.index("class"), COLUMNS.index("source_class")
 PLACES = [COLUMNS.index(f"{prefix}_class") for prefix in ("source", "shuffled", "stretched")]
 
 
-def is_needed(look: Look, earlier: Tensor) -> bool:
+def is_needed(look: Look, earlier: Tensor, erased: bool = False) -> bool:
     """Whether the source model says some class so often that further views are worth their pass,
-    also of a sample of this look, which may be shorter than what it is judged by."""
+    also of a sample of this look, which may be shorter than what it is judged by.
+
+    Args:
+        erased: Whether batch norms may erase runs, so that a smaller excess is worth it.
+    """
     excess = _excess(look.said, look.source_said, earlier, look.classes)
-    return float(excess.max()) > EXCESS and bool(_of_such_classes(look, excess).any())
+    least = EXCESS / 2 if erased else EXCESS
+    return float(excess.max()) > least and bool(_of_such_classes(look, excess).any())
 
 
 def asked(look: Look, earlier: Tensor) -> Tensor:
@@ -70,6 +75,16 @@ def doubts(look: Look, earlier: Tensor, habit: Tensor) -> Tensor:
     return found
 
 
+def veiled(look: Look, earlier: Tensor) -> float:
+    """How far a veil over the inputs seems to have made the source model say what it says, from 0
+    to 1: of the latest samples that were asked, also where those of this look were not."""
+    rows = _latest(look, earlier)
+    rows = rows[rows[:, 2] != UNKNOWN]
+    if len(rows) < FEWEST_SAMPLES:
+        return 0.0
+    return _ramp(float((rows[:, 2] != rows[:, 0]).float().mean()))
+
+
 def certainty(look: Look, earlier: Tensor) -> Tensor:
     """How certain it is of each class that the source sees it, shape (classes,), from -1 to 1; 0
     where that was not asked. Of the class that is its habit it is never."""
@@ -84,7 +99,11 @@ def _doubt(rows: Tensor, label: int, usual: float) -> float:
     veiled = ~stretched[rows[:, 2] != UNKNOWN]
     says_it_of_anything = float(shuffled.float().mean()) - usual
     says_it_of_the_veil = float(veiled.float().mean()) if len(veiled) else 0.0
-    against = max(says_it_of_anything, says_it_of_the_veil)
+    return _ramp(max(says_it_of_anything, says_it_of_the_veil))
+
+
+def _ramp(against: float) -> float:
+    """Doubt by the share of samples that speak against the source model."""
     return min(max((against - NO_DOUBT) / (FULL_DOUBT - NO_DOUBT), 0.0), 1.0)
 
 

@@ -39,7 +39,7 @@ NUMBERS = (
 )
 """What is counted and remembered as one number each."""
 
-VARYING = frozenset({"ring", "habit", "usual_classes", "usual_said", "lately"})
+VARYING = frozenset({"ring", "habit", "usual_classes", "usual_said", "lately", "lately_logits"})
 """Names of evidence whose first dimension changes along a stream."""
 
 
@@ -111,6 +111,8 @@ def new_evidence(guard: Guard | None, only_corrects: bool) -> Tensors:
         "usual_said": torch.zeros(0),
         "lately": torch.zeros(0),
         "order": torch.zeros(2, dtype=torch.float64),
+        "lately_logits": torch.zeros(0),
+        "prominence": torch.zeros(2, dtype=torch.float64),
         "apart": torch.zeros(glance.SIGNS, dtype=torch.float64),
         "last_look": torch.zeros(glance.SIGNS, dtype=torch.float64),
         "wealth": betting.new_wealth(),

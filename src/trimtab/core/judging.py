@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from trimtab.core import betting, concentration, doubt, glance, merit, order, unusual
+from trimtab.core import betting, concentration, doubt, erased, glance, merit, order, unusual
 from trimtab.core.backbone import Tensors
 from trimtab.core.look import COLUMNS, Look, remembered
 from trimtab.core.pace import passes
@@ -80,8 +80,12 @@ class Judging(Shadow):
     def followed(self, evidence: Tensors, state: StreamState, logits: Tensor) -> Tensors:
         """The evidence once the order of classes is followed through a batch that was predicted;
         but for methods that learn this order themselves, and answer by it."""
-        learned = self.learns_the_stream(state)
-        return evidence if learned else order.arrived(evidence, logits)
+        attempt = self.attempt(state)
+        if telling_of_stream(attempt):
+            return evidence
+        if attempt.backbone.has_batch_norm and not attempt.method.only_corrects:
+            evidence = erased.arrived(evidence, logits)
+        return order.arrived(evidence, logits)
 
     def learns_the_stream(self, state: StreamState) -> bool:
         """Whether components learn the order of the stream."""
@@ -96,7 +100,8 @@ class Judging(Shadow):
             return sys.maxsize
         if nats >= ATTENTION or float(evidence["looked_at"]) < FIRST_SAMPLES:
             return OVERDRAFT
-        if order.is_erased(evidence):
+        runs = order.is_seen(evidence) or erased.certainty(evidence, logits.shape[1]) > 0
+        if runs and order.is_plainer_to_source(evidence):
             return ORDER_OVERDRAFT
         called = unsure or float(evidence["apart"].sum()) >= glance.CALL
         called = called or concentration.shows(
@@ -157,13 +162,20 @@ class Judging(Shadow):
         error = float(harms.std(correction=0)) / math.sqrt(len(harms))
         return float(harms.mean()) + error <= allowed
 
+    def _runs(self, evidence: Tensors, look: Look) -> merit.Order:
+        """What is known of classes that come in runs."""
+        gone = erased.certainty(evidence, look.classes)
+        veiled = doubt.veiled(look, evidence["ring"]) if gone else 0.0
+        return replace(order.known(evidence), erased=gone, veiled=veiled)
+
     def _noted(self, evidence: Tensors, look: Look, cost: int) -> tuple[Tensors, Tensor]:
         """The evidence with a look's or a glance's samples, and their rows."""
         allowed, ring, wealth = self.guard.allowed_harm, evidence["ring"], evidence["wealth"]
         looked_at = float(evidence["looked_at"])
         evidence = order.compared(evidence, look)
-        runs = order.known(evidence)
-        look = replace(look, in_runs=runs.sure >= 1 and not look.agreed)
+        runs = self._runs(evidence, look)
+        sure = max(runs.sure, runs.erased) >= 1
+        look = replace(look, in_runs=sure and not look.agreed)
         doubts = doubt.doubts(look, ring, evidence["habit"])
         usual = evidence["usual_classes"]
         certain = doubt.certainty(look, ring)

@@ -36,10 +36,14 @@ class Order:
         sure: How certain it is that classes come in runs, from 0 to 1.
         excess: By how much the adapted model says each class of the latest samples more often than
             it usually does, shape (classes,), from 0 on.
+        erased: How certain it is that batch norms erase runs, from 0 to 1.
+        veiled: How far a veil over the inputs explains what the source says, from 0 to 1.
     """
 
     sure: float
     excess: Tensor
+    erased: float = 0.0
+    veiled: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -109,21 +113,34 @@ class Said:
 
         There a class is likely as far as the source says it, and the adapted model says it more
         often than it usually does; of two that the models say of a sample, the likelier is right.
+        Where runs are erased the adapted model says nothing of them, and a class is as likely as
+        the source says it of other samples.
 
         Args:
             doubts: In what the source says of each class, shape (classes,), from 0 to 1.
         """
         own, source = self.latest
         shares, source_shares = (class_shares(said, self.classes) for said in (own, source))
-        if not order.sure or shares.square().sum() >= source_shares.square().sum():
+        known = max(order.sure, order.erased) > 0
+        if not known or shares.square().sum() >= source_shares.square().sum():
             return harms
         likely = (order.excess * source_shares).sqrt().to(self.own.device)
-        ours, theirs = likely[self.own], likely[self.source]
+        found = self._likelier(likely[self.source], likely[self.own], doubts)
+        harms = harms.lerp(found, order.sure)
+        said = source_shares.to(self.own.device)
+        of_others = (said[self.source] * len(source) - 1) / max(len(source) - 1, 1)
+        found = self._likelier(of_others, said[self.own], None)
+        return harms.lerp(found, order.erased * (1 - order.veiled))
+
+    def _likelier(self, theirs: Tensor, ours: Tensor, doubts: Tensor | None) -> Tensor:
+        """Harms by how likely both models' classes of samples are, all of shape (samples,); what
+        speaks for a class of the source counts as far as that is not in doubt."""
         found = (theirs - ours) / (theirs + ours + LIKELY)
-        if doubts is not None:
-            trust = 1 - doubts.to(self.own.device)[self.source]
-            found = torch.where(found > 0, found * trust, found)
-        return harms.lerp(found, order.sure)
+        found = torch.where(self.own == self.source, torch.zeros_like(found), found)
+        if doubts is None:
+            return found
+        trust = 1 - doubts.to(self.own.device)[self.source]
+        return torch.where(found > 0, found * trust, found)
 
     def in_a_run(self, harms: Tensor, usual: Tensor, certain: Tensor | float) -> Tensor:
         """The harms of samples where one class is suddenly frequent: what departs from it is wrong.

@@ -89,10 +89,13 @@ def known(evidence: Tensors) -> Order:
     return Order(min(max(sure, 0.0), 1.0), excess)
 
 
-def is_erased(evidence: Tensors) -> bool:
-    """Whether there seems to be order that the source shows more plainly than the adapted model."""
-    if strength(evidence) <= LEAST:
-        return False
+def is_seen(evidence: Tensors) -> bool:
+    """Whether there seems to be order."""
+    return strength(evidence) > LEAST
+
+
+def is_plainer_to_source(evidence: Tensors) -> bool:
+    """Whether the source shows fewer classes than the adapted model."""
     latest = evidence["ring"][:RECENT].long()
     classes = len(evidence["usual_said"])
     own, source = (class_shares(latest[:, place], classes) for place in (OWN, SOURCE))

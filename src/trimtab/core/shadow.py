@@ -12,7 +12,7 @@ from trimtab.augment import Augment, augmented, mirrored
 from trimtab.augment.destroy import PatchShuffle
 from trimtab.augment.normalization import in_force
 from trimtab.augment.stretch import stretched
-from trimtab.core import doubt
+from trimtab.core import doubt, erased
 from trimtab.core.attempt import Attempt
 from trimtab.core.guard import Guard
 from trimtab.core.look import Look
@@ -114,7 +114,8 @@ class Shadow:
         """The look with what the source says of shuffled patches, and of full contrast, where it
         says some class too often; at the beginning of the former alone, to know its habit."""
         evidence = before.guard
-        suspect = not look.agreed and doubt.is_needed(look, evidence["ring"])
+        gone = erased.certainty(evidence, look.classes) > 0
+        suspect = not look.agreed and doubt.is_needed(look, evidence["ring"], gone)
         if float(evidence["looked_at"]) >= HABIT_SAMPLES:
             if not suspect:
                 return look

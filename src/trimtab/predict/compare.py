@@ -19,9 +19,9 @@ from torch import Tensor
 
 from trimtab.api import adapt
 from trimtab.augment import mirrored
-from trimtab.components.adaptive_norm.signs import prominence
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
+from trimtab.core.prominence import prominence
 from trimtab.core.shares import class_shares
 
 METHODS = ("bn1", "neo", "tent", "roid", "asr", "trimtab")

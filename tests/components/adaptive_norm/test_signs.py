@@ -5,53 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
-from trimtab.components.adaptive_norm.signs import (
-    coverage,
-    entropy_ratio,
-    kappa,
-    prominence,
-)
+from noisy_logits import drawn, noisy
+from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa
 from trimtab.core.shares import expected_entropy
-
-
-def noisy(labels: Tensor, classes: int, height: float = 4.0) -> Tensor:
-    """Logits of a model that mostly is right: normal noise, and more at the true class."""
-    noise = torch.randn(len(labels), classes, generator=torch.Generator().manual_seed(3))
-    return noise + height * torch.eye(classes)[labels]
-
-
-def drawn(samples: int, classes: int) -> Tensor:
-    return torch.randint(classes, (samples,), generator=torch.Generator().manual_seed(0))
-
-
-@pytest.mark.parametrize("classes", [10, 100])
-@pytest.mark.parametrize("samples", [64, 200])
-def test_classes_are_prominent_where_they_are_many_and_not_where_there_is_one(
-    samples: int, classes: int
-) -> None:
-    assert prominence(noisy(drawn(samples, classes), classes)) > 1.28
-    one = torch.full((samples,), 4)
-    assert prominence(noisy(one, classes)) == pytest.approx(1, abs=0.06)
-
-
-@pytest.mark.parametrize("classes", [2, 3, 5, 10, 1000])
-def test_noise_has_a_prominence_of_about_one_whatever_the_number_of_classes(classes: int) -> None:
-    noise = torch.randn(256, classes, generator=torch.Generator().manual_seed(1))
-    assert prominence(noise) == pytest.approx(1, abs=0.06)
-
-
-def test_prominence_knows_neither_scale_nor_bias_nor_what_a_sample_adds_to_all_classes() -> None:
-    logits = noisy(drawn(64, 10), 10)
-    biased = 0.2 * logits + 30 * torch.eye(10)[7] + torch.arange(64.0)[:, None]
-    assert prominence(biased) == pytest.approx(prominence(logits), rel=1e-4)
-    assert int((biased.argmax(1) == 7).sum()) == 64
-
-
-def test_prominence_of_a_single_sample_or_class_is_a_number() -> None:
-    assert prominence(torch.randn(1, 10)) == 0
-    assert prominence(torch.randn(8, 1)) == 0
 
 
 def test_the_expected_entropy_is_that_of_many_draws() -> None:

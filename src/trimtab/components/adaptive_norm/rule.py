@@ -7,11 +7,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa, prominence
+from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import NormRule, OutputRule, Start, Step
 from trimtab.core.looks import NUM_LOOKS, Looks, distance, looks_of
 from trimtab.core.norm import NormPolicy
+from trimtab.core.prominence import prominence
 
 PROMINENT, SCATTERED = 1.28, 1.19
 """Prominence of the likeliest class from which the gate opens, and below which it is in doubt. On
