@@ -15,6 +15,7 @@ from trimtab.components.temporal_prior.stretch import (
     PIECE_SAMPLES,
     PLAIN_TRUST,
     Piece,
+    Plain,
     Stretch,
 )
 from trimtab.core.backbone import Tensors
@@ -142,7 +143,7 @@ class TemporalPrior(OutputRule):
             return
         memory["late_share"].fill_(late_share)
         stretch, shift = Stretch.read(memory), Shift.read(memory)
-        stretch.begin(float(self._trust(memory).sum()), far=True)
+        stretch.begin(self._order(memory), far=True)
         stretch.drop_piece()
         shift.forget()
         stretch.write(memory)
@@ -153,8 +154,7 @@ class TemporalPrior(OutputRule):
         """Corrected probabilities of consecutive samples; None where they are right as they are."""
         stretch = Stretch.read(memory)
         parts = stretch.pieces(looks)
-        plain = float(self._trust(memory).sum())
-        means = stretch.means(probs, parts, plain, self.horizon_samples)
+        means = stretch.means(probs, parts, self._order(memory), self.horizon_samples)
         fresh = means.values
         seen, told = _seen(probs, fresh), _evidence(probs, fresh)
         beliefs, local = (memory[name].cpu().numpy() for name in ("beliefs", "local"))
@@ -215,15 +215,21 @@ class TemporalPrior(OutputRule):
 
     def report(self, memory: Tensors) -> Mapping[str, float]:
         trust = self._trust(memory)
-        chained = trust[:NUM_CHAINS].reshape(len(WRONG), len(STAYS)).sum(0)
-        total = float(trust.sum())
+        chained = _by_persistence(trust)
         return {
-            "trust": total,
+            "trust": float(trust.sum()),
             "trust_in_runs": float(chained.sum()),
             "trust_in_sets": float(trust[NUM_CHAINS:].sum()),
             "stay_probability": float(chained @ STAYS) / max(float(chained.sum()), 1e-12),
             "stretch_samples": float(memory["counted"]),
         }
+
+    def _order(self, memory: Tensors) -> Plain:
+        """How plain order is, and how long runs are."""
+        trust = self._trust(memory)
+        chained = _by_persistence(trust)
+        lengths = chained @ (1 / (1 - STAYS))
+        return Plain(float(trust.sum()), float(lengths) / max(float(chained.sum()), 1e-12))
 
     def _trust(self, memory: Tensors) -> Numbers:
         """How much each explanation changes predictions, (explanations,); sums to 1 at most."""
@@ -231,6 +237,11 @@ class TemporalPrior(OutputRule):
         highest = max(0.0, float(scores.max()))
         odds = np.exp(scores - highest) / len(scores)  # together as likely as independence
         return np.asarray(odds / (odds.sum() + np.exp(-highest)))
+
+
+def _by_persistence(trust: Numbers) -> Numbers:
+    """Trust in the chains of each persistence, (STAYS,)."""
+    return np.asarray(trust[:NUM_CHAINS].reshape(len(WRONG), len(STAYS)).sum(0))
 
 
 def _seen(probs: Numbers, mean: Numbers) -> Numbers:

@@ -16,9 +16,14 @@ PIECE_SAMPLES = 16
 """Consecutive samples whose looks are compared with their stretch's."""
 LOOKS_SAMPLES = 512.0
 """Samples that the looks of a stretch are remembered over."""
-KEPT_SAMPLES = 64.0
+KEPT_SAMPLES, KEPT_RUNS = 64.0, 3.0
 """Samples that an old mean counts for in a new stretch where order is plain: there, runs of a
-class may be what looks different, and a mean over many runs must not be lost to one of them."""
+class may be what looks different, and a mean over many runs must not be lost to one of them. As
+many runs, where they are longer and what comes looks like another class rather than a domain."""
+UNSURE_SAMPLES = 32.0
+"""The same where order is not plain and what comes may be another class or another domain: were
+nothing kept, long runs of classes that look different would each be a stretch of its own, and none
+of them would ever be seen. Its bias has to be told from order then."""
 PLAIN_TRUST = 0.5
 FAR = 2.0
 """Distance from which on looks are another domain's, and not those of another class."""
@@ -34,6 +39,15 @@ class Piece(NamedTuple):
     """Whether the piece looks different from its stretch, so that a new one begins."""
     far: bool
     """Whether it looks so different that the domain is another one, and not the class alone."""
+
+
+class Plain(NamedTuple):
+    """How plain order was before these samples."""
+
+    trust: float
+    """In any explanation by order, 0 to 1."""
+    run_samples: float
+    """Length of runs, as far as these are what explains it."""
 
 
 class Means(NamedTuple):
@@ -100,7 +114,7 @@ class Stretch:
             first = samples.stop
         return found
 
-    def means(self, probs: Numbers, pieces: list[Piece], trust: float, horizon: float) -> Means:
+    def means(self, probs: Numbers, pieces: list[Piece], order: Plain, horizon: float) -> Means:
         """The mean prediction of the stretch that each sample belongs to.
 
         It includes the samples themselves, and all others of their stretch in the batch.
@@ -111,7 +125,7 @@ class Stretch:
             if piece.changed:
                 self._count(probs, slice(begin, piece.samples.start), means, horizon)
                 begin = piece.samples.start
-                self.begin(trust, piece.far)
+                self.begin(order, piece.far)
                 if number == 0:  # the piece began in an earlier batch
                     self._add(self.piece_sum, PIECE_SAMPLES - len(probs[piece.samples]), horizon)
             self.piece_sum = self.piece_sum + probs[piece.samples].sum(0)
@@ -120,9 +134,13 @@ class Stretch:
         self._count(probs, slice(begin, None), means, horizon)
         return means
 
-    def begin(self, trust: float, far: bool) -> None:
-        """Begin a stretch; where order is plain, the mean before it is kept for a while."""
-        self.forget(KEPT_SAMPLES if trust >= PLAIN_TRUST else 0.0, far)
+    def begin(self, order: Plain, far: bool) -> None:
+        """Begin a stretch; the mean before it is kept for a while, unless all may be different."""
+        if order.trust >= PLAIN_TRUST:
+            runs = 0.0 if far else KEPT_RUNS * order.run_samples
+            self.forget(max(KEPT_SAMPLES, runs), far)
+        else:
+            self.forget(0.0 if far else UNSURE_SAMPLES, True)
 
     def drop_piece(self) -> None:
         """Begin the piece under way anew."""
