@@ -112,6 +112,28 @@ def followed(backbone: Backbone, network: str, name: str, method: str, seed: int
     return {**numbers, "worst_1000_with": worst, "alarms_after": alarms}
 
 
+def table(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Markdown: over methods and seeds, from the least to the most points above the source."""
+    yield "| network | stream | source | without guard | with | worst 1,000 with | alarms |"
+    yield "|---|---|---:|---:|---:|---:|---:|"
+    for network, name in dict.fromkeys((row["network"], row["stream"]) for row in rows):
+        found = [row for row in rows if (row["network"], row["stream"]) == (network, name)]
+        points = [[row[way] - row["source"] for row in found] for way in ("without", "with")]
+        cells = [
+            _span([row["source"] for row in found], ".1f"),
+            *(_span(p, "+.1f") for p in points),
+        ]
+        worst = max(row["worst_1000_with"] for row in found)
+        alarmed = sum(bool(row["alarms_after"]) for row in found)
+        ends = f"{worst:+.1f} | {alarmed} of {len(found)}"
+        yield f"| `{network}` | {name} | {' | '.join(cells)} | {ends} |"
+
+
+def _span(values: list[float], form: str) -> str:
+    ends = [f"{value:{form}}" for value in (min(values), max(values))]
+    return " to ".join(dict.fromkeys(ends))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
@@ -133,6 +155,7 @@ def main() -> None:
                     lines = ",\n".join(json.dumps(row) for row in known)
                     write_whole(args.out, f"[\n{lines}\n]\n".encode())
                     print(known[-1], flush=True)
+    print("\n".join(table(known)))
 
 
 if __name__ == "__main__":
