@@ -24,10 +24,11 @@ import torch
 import trimtab
 from trimtab import models, streams
 from trimtab.augment.stretch import stretched as in_full_contrast
-from trimtab.core import betting, doubt, order
+from trimtab.core import betting, doubt, erased
 from trimtab.core.backbone import Tensors
 from trimtab.core.files import write_whole
 from trimtab.core.guard import Guard, new_evidence
+from trimtab.core.judging import arrived
 from trimtab.core.look import Look
 from trimtab.core.shadow import HABIT_SAMPLES, PATCHES, TELLING
 from trimtab.core.watch import Watch
@@ -99,19 +100,22 @@ def joined(domains: Domains, samples: int, seed: int) -> Iterator[Look]:
             seen += len(look.source)
 
 
-def replay(domains: Domains, samples: int, seed: int, follows: bool) -> tuple[int, float]:
+def replay(
+    domains: Domains, samples: int, seed: int, follows: bool, coupled: bool
+) -> tuple[int, float]:
     """Alarms along a long stream, and the most evidence of harm, in nats.
 
     Args:
         follows: Whether the guard follows the order of classes, as it does but for methods that
             learn it themselves.
+        coupled: Whether batch norms let samples of a batch depend on each other.
     """
     guard = Guard()
     watch = Watch(guard, attempt=_unused, learn=_unused)
     evidence, alarms, most = new_evidence(guard, only_corrects=False), 0, 0.0
     for look in joined(domains, samples, seed):
         if follows:
-            evidence = order.arrived(evidence, look.adapted)
+            evidence = arrived(evidence, look.adapted, coupled)
         evidence = watch.weighed(evidence, _as_asked(look, evidence), cost=0)
         known = betting.evidence(evidence["wealth"])
         most = max(most, known)
@@ -123,7 +127,8 @@ def replay(domains: Domains, samples: int, seed: int, follows: bool) -> tuple[in
 
 def _as_asked(look: Look, evidence: Tensors) -> Look:
     """The look with those views of the source that the guard would have asked for."""
-    suspect = not look.agreed and doubt.is_needed(look, evidence["ring"])
+    gone = erased.certainty(evidence, look.classes) > 0
+    suspect = not look.agreed and doubt.is_needed(look, evidence["ring"], gone)
     if float(evidence["looked_at"]) < HABIT_SAMPLES or look.source_shuffled is None:
         return look if suspect else replace(look, source_stretched=None)
     if not suspect:
@@ -156,7 +161,8 @@ def main() -> None:
             domains, errors = record(*case, args.images)
             components = trimtab.build(case[1]).components
             follows = not any(component.tells_of_stream for component in components)
-            alarms, most = replay(domains, args.samples, seed=0, follows=follows)
+            coupled = models.load(case[0]).has_batch_norm
+            alarms, most = replay(domains, args.samples, 0, follows, coupled)
             row = dict(zip(("network", "method", "stream"), case, strict=True))
             row |= {**errors, "samples": args.samples, "alarms": alarms}
             found.append(row | {"most_evidence": round(most, 2)})

@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 
 from noisy_logits import noisy
-from trimtab.core import betting, erased, order
+from trimtab.core import betting, erased
 from trimtab.core.backbone import Tensors
 from trimtab.core.guard import Guard, new_evidence
+from trimtab.core.judging import arrived
 from trimtab.core.look import Look
 from trimtab.core.watch import Watch
 
@@ -65,8 +66,7 @@ class Stream:
 
 
 def weighed(evidence: Tensors, look: Look, tells: bool = True) -> Tensors:
-    evidence = erased.arrived(evidence, look.adapted) if tells else evidence
-    return WATCH.weighed(order.arrived(evidence, look.adapted), look, cost=0)
+    return WATCH.weighed(arrived(evidence, look.adapted, coupled=tells), look, cost=0)
 
 
 def first_alarm(seed: int, kind: str, batches: int, tells: bool = True) -> int | None:
@@ -96,7 +96,7 @@ def test_glances_tell_harm_where_runs_are_erased() -> None:
     for number in range(12):
         run = stream.run(number)
         glance = Look(run.adapted[::8], run.source[::8])
-        evidence = order.arrived(erased.arrived(evidence, run.adapted), run.adapted)
+        evidence = arrived(evidence, run.adapted, coupled=True)
         evidence = WATCH.weighed(evidence, glance, cost=0)
     assert betting.evidence(evidence["wealth"]) >= WATCH.guard.alarm
 

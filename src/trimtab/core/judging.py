@@ -83,9 +83,8 @@ class Judging(Shadow):
         attempt = self.attempt(state)
         if telling_of_stream(attempt):
             return evidence
-        if attempt.backbone.has_batch_norm and not attempt.method.only_corrects:
-            evidence = erased.arrived(evidence, logits)
-        return order.arrived(evidence, logits)
+        coupled = attempt.backbone.has_batch_norm and not attempt.method.only_corrects
+        return arrived(evidence, logits, coupled)
 
     def learns_the_stream(self, state: StreamState) -> bool:
         """Whether components learn the order of the stream."""
@@ -198,3 +197,13 @@ class Judging(Shadow):
             "since_blessed": evidence["since_blessed"] + len(rows),
         }
         return evidence | known, rows
+
+
+def arrived(evidence: Tensors, logits: Tensor, coupled: bool) -> Tensors:
+    """The evidence once the adapted model has predicted a batch, of shape (samples, classes).
+
+    Args:
+        coupled: Whether batch norms let samples of a batch depend on each other.
+    """
+    evidence = erased.arrived(evidence, logits) if coupled else evidence
+    return order.arrived(evidence, logits)
