@@ -50,6 +50,24 @@ def test_the_page_of_advice_is_not_stale() -> None:
     assert written == made, "run: python docs/make_which.py"
 
 
+def test_the_page_of_results_is_not_stale() -> None:
+    made = loaded(DOCS / "make_results.py")
+    shown, written = made.page(made.read_results(made.RESULTS)), (DOCS / "results.md").read_text()
+    assert written == shown, "run: python docs/make_results.py"
+
+
+def test_long_streams_stand_above_short_ones_and_what_is_worse_than_the_source_is_marked() -> None:
+    made = loaded(DOCS / "make_results.py")
+    place = ("net", "continual")
+    longer = {(*place, "source"): (40.0, 9.0), (*place, "tent"): (80.04, 3.4)}
+    shorter = {(*place, "tent"): (30.0, 1.0)}
+    rows = made.paper_size(longer, shorter).splitlines()[2:]
+    assert [" ".join(row.replace("|", " ").split()) for row in rows] == [
+        "`net` continual 10,000 **40.0** / 9 80.0 / 3 ▲",
+        "`net` continual 1,000 **30.0** / 1",
+    ]
+
+
 def test_advice_takes_the_lowest_and_what_is_level_and_names_what_harms() -> None:
     advice = loaded(DOCS / "make_which.py").advice
     found = {"source": 40.0, "roid": 20.3, "tent": 20.0, "bn1": 21.0, "lame": 55.0}
