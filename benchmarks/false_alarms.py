@@ -24,13 +24,14 @@ import torch
 import trimtab
 from trimtab import models, streams
 from trimtab.augment.stretch import stretched as in_full_contrast
-from trimtab.core import betting, doubt, erased
+from trimtab.core import betting
 from trimtab.core.backbone import Tensors
 from trimtab.core.files import write_whole
 from trimtab.core.guard import Guard, new_evidence
 from trimtab.core.judging import arrived
 from trimtab.core.look import Look
-from trimtab.core.shadow import HABIT_SAMPLES, PATCHES, TELLING
+from trimtab.core.questions import questions
+from trimtab.core.shadow import PATCHES, TELLING
 from trimtab.core.watch import Watch
 
 NETWORKS = (
@@ -127,16 +128,16 @@ def replay(
 
 def _as_asked(look: Look, evidence: Tensors) -> Look:
     """The look with those views of the source that the guard would have asked for."""
-    gone = erased.certainty(evidence, look.classes) > 0
-    suspect = not look.agreed and doubt.is_needed(look, evidence["ring"], gone)
-    if float(evidence["looked_at"]) < HABIT_SAMPLES or look.source_shuffled is None:
-        return look if suspect else replace(look, source_stretched=None)
-    if not suspect:
-        return replace(look, source_shuffled=None, source_stretched=None)
-    asked = doubt.asked(look, evidence["ring"])
-    views = (look.source_shuffled, look.source_stretched)
-    shuffled, stretched = (None if view is None else view[asked] for view in views)
-    return replace(look, asked=asked, source_shuffled=shuffled, source_stretched=stretched)
+    wanted = questions(look, evidence)
+    asked = slice(None) if wanted.asked is None else wanted.asked
+    shuffled, stretched = (
+        view[asked] if view is not None and is_wanted else None
+        for view, is_wanted in (
+            (look.source_shuffled, wanted.shuffled),
+            (look.source_stretched, wanted.stretched),
+        )
+    )
+    return replace(look, asked=wanted.asked, source_shuffled=shuffled, source_stretched=stretched)
 
 
 def _unused(*_: Any) -> Any:

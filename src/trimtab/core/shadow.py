@@ -12,10 +12,10 @@ from trimtab.augment import Augment, augmented, mirrored
 from trimtab.augment.destroy import PatchShuffle
 from trimtab.augment.normalization import in_force
 from trimtab.augment.stretch import stretched
-from trimtab.core import doubt, erased
 from trimtab.core.attempt import Attempt
 from trimtab.core.guard import Guard
 from trimtab.core.look import Look
+from trimtab.core.questions import questions
 from trimtab.core.state import StreamState
 from trimtab.core.structured import Structured
 
@@ -24,8 +24,6 @@ LOOK_SAMPLES = 64
 TELLING = 0.02
 """Where the models differ on no more than this share of samples, views would tell nothing."""
 PATCHES = PatchShuffle(4)
-HABIT_SAMPLES = 192
-"""Samples at the beginning that show what the source model says of shuffled patches."""
 
 
 @dataclass(frozen=True)
@@ -111,19 +109,14 @@ class Shadow:
     def _questioned(
         self, look: Look, before: StreamState, after: StreamState, shown: Tensor
     ) -> Look:
-        """The look with what the source says of shuffled patches, and of full contrast, where it
-        says some class too often; at the beginning of the former alone, to know its habit."""
-        evidence = before.guard
-        gone = erased.certainty(evidence, look.classes) > 0
-        suspect = not look.agreed and doubt.is_needed(look, evidence["ring"], gone)
-        if float(evidence["looked_at"]) >= HABIT_SAMPLES:
-            if not suspect:
-                return look
-            look = replace(look, asked=doubt.asked(look, evidence["ring"]))
-            shown = shown[look.asked]
-        shuffled = self._altered(before, shown, PATCHES)
-        look = replace(look, source_shuffled=self.passed(before, after, shuffled))
-        if suspect:
+        """The look with what the source says of further views, where it is asked for them."""
+        wanted = questions(look, before.guard)
+        look = replace(look, asked=wanted.asked)
+        shown = shown if wanted.asked is None else shown[wanted.asked]
+        if wanted.shuffled:
+            shuffled = self._altered(before, shown, PATCHES)
+            look = replace(look, source_shuffled=self.passed(before, after, shuffled))
+        if wanted.stretched:
             full = self._altered(before, shown, stretched)
             look = replace(look, source_stretched=self.passed(before, after, full))
         return look
