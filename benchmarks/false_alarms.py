@@ -113,16 +113,18 @@ def replay(
     """
     guard = Guard()
     watch = Watch(guard, attempt=_unused, learn=_unused)
-    evidence, alarms, most = new_evidence(guard, only_corrects=False), 0, 0.0
+    evidence = new_evidence(guard, only_corrects=False, may_drift=follows)
+    alarms, most = 0, 0.0
     for look in joined(domains, samples, seed):
         if follows:
             evidence = arrived(evidence, look.adapted, coupled)
-        evidence = watch.weighed(evidence, _as_asked(look, evidence), cost=0)
+        look = replace(_as_asked(look, evidence), may_drift=follows)
+        evidence = watch.weighed(evidence, look, cost=0)
         known = betting.evidence(evidence["wealth"])
         most = max(most, known)
         if known >= guard.alarm:
             alarms += 1
-            evidence |= {"wealth": betting.new_wealth()}
+            evidence |= {"wealth": torch.zeros_like(evidence["wealth"])}
     return alarms, most
 
 
@@ -160,8 +162,7 @@ def main() -> None:
     for case in product(args.networks, args.methods, args.streams):
         if case not in done:
             domains, errors = record(*case, args.images)
-            components = trimtab.build(case[1]).components
-            follows = not any(component.tells_of_stream for component in components)
+            follows = trimtab.build(case[1]).may_drift
             coupled = models.load(case[0]).has_batch_norm
             alarms, most = replay(domains, args.samples, 0, follows, coupled)
             row = dict(zip(("network", "method", "stream"), case, strict=True))

@@ -8,7 +8,7 @@ holds already is not run again. About half an hour of one core.
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -90,15 +90,17 @@ def _inputs(pixels: Tensor) -> Tensor:
     return pixels.permute(0, 3, 1, 2).float() / 255
 
 
-def followed(backbone: Backbone, network: str, name: str, method: str, seed: int) -> dict[str, Any]:
+def followed(
+    backbone: Backbone, stream: Iterable[Batch], method: str, seed: int, **options: Any
+) -> dict[str, Any]:
     """Errors in %, the worst 1,000 samples with the guard in points above the source, alarms."""
     adapters = {
-        way: trimtab.adapt(backbone, method, seed=seed, guard=way == "with")
+        way: trimtab.adapt(backbone, method, seed=seed, guard=way == "with", **options)
         for way in ("without", "with")
     }
     wrong: dict[str, list[Tensor]] = {"source": [], **{way: [] for way in adapters}}
     alarms: list[int] = []
-    for inputs, labels in batches(network, name, seed):
+    for inputs, labels in stream:
         with torch.no_grad():
             wrong["source"].append(backbone(inputs).logits.argmax(1) != labels)
         for way, adapter in adapters.items():
@@ -149,7 +151,7 @@ def main() -> None:
                 for seed in SEEDS:
                     if (network, name, method, seed) in done:
                         continue
-                    found = followed(backbone, network, name, method, seed)
+                    found = followed(backbone, batches(network, name, seed), method, seed)
                     what = {"network": network, "stream": name, "method": method, "seed": seed}
                     known.append({**what, **found})
                     lines = ",\n".join(json.dumps(row) for row in known)

@@ -206,7 +206,9 @@ class Adapter(Observed, Face):
             return twin
 
     def _new_beginnings(self, latest: StreamState | None = None) -> Beginnings:
-        evidence = new_evidence(self.guard, self.method.only_corrects)
+        evidence = new_evidence(
+            self.guard, self.method.only_corrects, may_drift=self.method.may_drift
+        )
         return Beginnings(self.backbone, self.source, self._attempt, latest, evidence)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Adapter:

@@ -15,14 +15,13 @@ STAKES = (0.1, 0.25, 0.5)
 """Shares of the wealth that are bet: small ones find small harm, large ones large harm soon."""
 
 
-STABILITY, CONCENTRATION = range(2)
-"""Signs of harm that are bet on."""
-SIGNS = 2
+STABILITY, CONCENTRATION, DRIFT = range(3)
+"""Signs of harm that are bet on, the last one where a method may drift."""
 
 
-def new_wealth() -> Tensor:
+def new_wealth(may_drift: bool = True) -> Tensor:
     """Log wealth at the beginning, in nats, float64: a row for each sign, a column each stake."""
-    return torch.zeros(SIGNS, len(STAKES), dtype=torch.float64)
+    return torch.zeros(DRIFT + may_drift, len(STAKES), dtype=torch.float64)
 
 
 def after(wealth: Tensor, sign: int, harms: Tensor, allowed: float) -> Tensor:
@@ -40,6 +39,11 @@ def after(wealth: Tensor, sign: int, harms: Tensor, allowed: float) -> Tensor:
 def evidence(wealth: Tensor) -> float:
     """Of harm, in nats: the logarithm of the mean wealth over signs and stakes."""
     return float(wealth.flatten().logsumexp(0)) - math.log(wealth.numel())
+
+
+def strongest(wealth: Tensor, sign: int) -> float:
+    """Log wealth of the best bet on a sign, in nats; 0 where none is made."""
+    return float(wealth[sign].amax()) if sign < len(wealth) else 0.0
 
 
 def benefit(harms: Tensor, allowed: float) -> float:

@@ -12,6 +12,13 @@ FEWEST_SAMPLES = 64
 """Fewer do not."""
 MORE_CONCENTRATED = 0.97
 """The adapted model shows at most this share of the classes that the source model does."""
+FEWER_IN_THE_LONG_RUN = 0.99
+"""The same in the long run, where less is left to chance."""
+LATEST_SAMPLES = 32
+"""Latest samples, at least a whole look, that tell of which class the source may see a run."""
+FEW, MANY = 0.3, 0.5
+"""Share of all classes that the source model shows in the long run: up to the first it may see a
+few classes all the time, so that concentration proves nothing; from the second on it does."""
 FAVOURITES = 2
 """Classes that are watched: those that the adapted model favours most."""
 
@@ -60,6 +67,41 @@ def flows(rows: Tensor, earlier: Tensor, classes: int) -> Tensor:
     now = effective_classes(class_shares(latest, classes))
     variety = min(shown / min(classes, len(past)), now / min(classes, len(latest)))
     favoured = (shares - source_shares).clamp(min=0.0)
-    favourites = favoured.topk(min(FAVOURITES, classes)).indices
+    return variety**8 * _into_favourites(rows, favoured)
+
+
+def drift(rows: Tensor, earlier: Tensor, usual: Tensor, usual_source: Tensor) -> Tensor:
+    """Net flow of predictions into the classes that the adapted model has come to favour in the
+    long run, whatever the order of classes: shape (samples,), from -1 to 1.
+
+    Over many runs both models' classes are as frequent as their samples, so that a slow collapse
+    shows where each window holds few classes anyhow. A class that the source model says of most of
+    the latest samples is no favourite meanwhile: there may be a run of it.
+
+    Args:
+        rows: Of the samples looked at, with ``COLUMNS``.
+        earlier: Of those before them, the latest first.
+        usual: How often the adapted model said each class of the samples compared before these.
+        usual_source: How often the source model did, of the same samples; both of shape (classes,).
+    """
+    classes, shown = len(usual_source), effective_classes(usual_source)
+    if not shown or effective_classes(usual) >= FEWER_IN_THE_LONG_RUN * shown:
+        return torch.zeros(len(rows))
+    latest = torch.cat([rows, earlier])[: max(LATEST_SAMPLES, len(rows)), SOURCE].long()
+    favoured = (usual - usual_source).clamp(min=0.0)
+    favoured[class_shares(latest, classes).argmax()] = 0.0
+    known = min(max((shown / classes - FEW) / (MANY - FEW), 0.0), 1.0)
+    return known * _into_favourites(rows, favoured)
+
+
+def _into_favourites(rows: Tensor, favoured: Tensor) -> Tensor:
+    """1 where the adapted model says a favourite and the source model does not, -1 the other way
+    round, shape (samples,).
+
+    Args:
+        favoured: How much the adapted model favours each class, shape (classes,).
+    """
+    most = favoured.topk(min(FAVOURITES, len(favoured)))
+    favourites = most.indices[most.values > 0]
     own, source = (torch.isin(rows[:, place].long(), favourites) for place in (OWN, SOURCE))
-    return variety**8 * (own.float() - source.float())
+    return own.float() - source.float()

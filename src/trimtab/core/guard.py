@@ -39,7 +39,9 @@ NUMBERS = (
 )
 """What is counted and remembered as one number each."""
 
-VARYING = frozenset({"ring", "habit", "usual_classes", "usual_said", "lately", "lately_logits"})
+VARYING = frozenset(
+    {"ring", "habit", "usual_classes", "usual_own", "usual_said", "lately", "lately_logits"}
+)
 """Names of evidence whose first dimension changes along a stream."""
 
 
@@ -91,13 +93,14 @@ FIRST_TRIAL = 192.0
 """Samples on which the adapted model has to prove itself at first."""
 
 
-def new_evidence(guard: Guard | None, only_corrects: bool) -> Tensors:
+def new_evidence(guard: Guard | None, only_corrects: bool, *, may_drift: bool = True) -> Tensors:
     """What the guard remembers at the beginning of a stream; its tensors are never written into.
 
     Args:
         guard: None has nothing to remember.
         only_corrects: Whether predictions are the source's, corrected afterwards. Then the source
             predicts until the corrections have proved themselves.
+        may_drift: Whether it is bet on classes that the method favours in the long run.
     """
     if guard is None:
         return {}
@@ -108,6 +111,7 @@ def new_evidence(guard: Guard | None, only_corrects: bool) -> Tensors:
         "ring": torch.zeros(0, len(COLUMNS)),
         "habit": torch.zeros(0),
         "usual_classes": torch.zeros(0),
+        "usual_own": torch.zeros(0),
         "usual_said": torch.zeros(0),
         "lately": torch.zeros(0),
         "order": torch.zeros(2, dtype=torch.float64),
@@ -115,7 +119,7 @@ def new_evidence(guard: Guard | None, only_corrects: bool) -> Tensors:
         "prominence": torch.zeros(2, dtype=torch.float64),
         "apart": torch.zeros(glance.SIGNS, dtype=torch.float64),
         "last_look": torch.zeros(glance.SIGNS, dtype=torch.float64),
-        "wealth": betting.new_wealth(),
+        "wealth": betting.new_wealth(may_drift),
         "usual_mean": torch.zeros(len(FACTS), dtype=torch.float64),
         "usual_variance": torch.zeros(len(FACTS), dtype=torch.float64),
         **dict.fromkeys(NUMBERS, zero),

@@ -14,20 +14,22 @@ from trimtab.core.backbone import Tensors
 from trimtab.core.look import COLUMNS, Look, remembered
 from trimtab.core.pace import passes
 from trimtab.core.pixel_rows import one_of_each
-from trimtab.core.shadow import LOOK_SAMPLES, Shadow, telling_of_stream
+from trimtab.core.shadow import LOOK_SAMPLES, Shadow
 from trimtab.core.state import StreamState
 
 ATTENTION, SUSPICION = 0.75, 1.5
 """Evidence of harm, in nats, from which on batches are looked at, and from which on the source
 answers these and updates are scaled down."""
 OVERDRAFT, ORDER_OVERDRAFT, CALL_OVERDRAFT = 12, 6, 2
-"""Looks that evidence, classes in runs, or the mere call for one, may take before the budget allows
-them."""
+"""Looks that evidence, classes in runs or a drift, or the mere call for one, may take before the
+budget allows them."""
 LOOK_PRICE = 3.0
 """Passes of a sample that is looked at: the source's, and one view by each model."""
 FIRST_SAMPLES = 192
 """At the beginning so many samples are looked at, and that is not counted."""
-SOURCE_CLASS = COLUMNS.index("source_class")
+OWN_CLASS, SOURCE_CLASS = COLUMNS.index("class"), COLUMNS.index("source_class")
+DRIFTING = 0.7
+"""Log wealth of a bet on drift, in nats, from which on it is looked into."""
 HELP = 0.02
 """Least gain of accuracy, a share, that corrections without memory have to show in a batch."""
 GLANCE_SHARE, GLANCE_CREDIT = 0.75, 96.0
@@ -81,14 +83,14 @@ class Judging(Shadow):
         """The evidence once the order of classes is followed through a batch that was predicted;
         but for methods that learn this order themselves, and answer by it."""
         attempt = self.attempt(state)
-        if telling_of_stream(attempt):
+        if attempt.method.tells_of_stream:
             return evidence
         coupled = attempt.backbone.has_batch_norm and not attempt.method.only_corrects
         return arrived(evidence, logits, coupled)
 
     def learns_the_stream(self, state: StreamState) -> bool:
         """Whether components learn the order of the stream."""
-        return bool(telling_of_stream(self.attempt(state)))
+        return bool(self.attempt(state).method.tells_of_stream)
 
     # ---------------------------------------------------------------- when
 
@@ -99,6 +101,8 @@ class Judging(Shadow):
             return sys.maxsize
         if nats >= ATTENTION or float(evidence["looked_at"]) < FIRST_SAMPLES:
             return OVERDRAFT
+        if betting.strongest(evidence["wealth"], betting.DRIFT) >= DRIFTING:
+            return ORDER_OVERDRAFT
         runs = order.is_seen(evidence) or erased.certainty(evidence, logits.shape[1]) > 0
         if runs and order.is_plainer_to_source(evidence):
             return ORDER_OVERDRAFT
@@ -183,13 +187,19 @@ class Judging(Shadow):
             wealth = betting.after(wealth, betting.STABILITY, rows[:, 0], allowed)
         flow = concentration.flows(rows, ring, look.source.shape[1])
         wealth = betting.after(wealth, betting.CONCENTRATION, flow, allowed)
+        if look.may_drift and looked_at >= FIRST_SAMPLES:
+            drift = concentration.drift(rows, ring, evidence["usual_own"], usual)
+            wealth = betting.after(wealth, betting.DRIFT, drift, allowed)
         known = {
             "ring": remembered(rows, ring),
             "wealth": wealth,
             "habit": doubt.habit(look, evidence["habit"]),
-            "usual_classes": merit.usual_classes(
-                usual, rows[:, SOURCE_CLASS].long(), look.classes, looked_at
-            ),
+            **{
+                name: merit.usual_classes(
+                    evidence[name], rows[:, place].long(), look.classes, looked_at
+                )
+                for name, place in (("usual_classes", SOURCE_CLASS), ("usual_own", OWN_CLASS))
+            },
             "looks": evidence["looks"] + 1,
             "spent": evidence["spent"] + (cost if looked_at >= FIRST_SAMPLES else 0),
             "price": evidence["price"].clamp(min=cost / len(rows)),

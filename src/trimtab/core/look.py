@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from trimtab.core.merit import Order, Said
+from trimtab.core.merit import FAVOURED, Order, Said
 from trimtab.core.pixel_rows import one_of_each, rows_of
 from trimtab.functional import entropy
 
@@ -52,6 +52,8 @@ class Look:
         corrects: Whether adapted predictions are the source's, corrected. Then their classes tell
             of harm without a view too.
         in_runs: Whether classes come in runs for certain. Then these tell without a view as well.
+        may_drift: Whether classes that the adapted model favours speak against it, at once and in
+            the long run: not where it only corrects, nor where it learns the order of classes.
     """
 
     adapted: Tensor
@@ -64,6 +66,7 @@ class Look:
     asked: Tensor | None = None
     corrects: bool = False
     in_runs: bool = False
+    may_drift: bool = True
 
     @property
     def said(self) -> Tensor:
@@ -121,7 +124,7 @@ class Look:
         views = (self.adapted_view, self.source_view)
         own, source = (None if view is None else rows_of(view) for view in views)
         plain = Look(rows_of(self.adapted), rows_of(self.source), own, source, self.agreed)
-        return replace(plain, corrects=self.corrects)
+        return replace(plain, corrects=self.corrects, may_drift=self.may_drift)
 
     def _rows(
         self,
@@ -142,7 +145,8 @@ class Look:
         if usual is not None and not self.corrects:
             biases = models.biased(usual)
             biases = biases if doubts is None else biases.maximum(doubts)
-        harms = models.harms(stable, source_stable, biases)
+        favoured = FAVOURED if self.may_drift else 1.0
+        harms = models.harms(stable, source_stable, biases, favoured)
         if self.in_runs and self.source_view is None:
             harms, usual = torch.zeros_like(harms), None
         if order is not None:

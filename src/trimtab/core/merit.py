@@ -17,6 +17,9 @@ SHARE_SAMPLES = 32
 FEW, MANY = 0.3, 0.5
 """Share of all classes that the source model shows: up to the first it may see a run, so that
 concentration proves nothing against the adapted model; from the second on it does."""
+FAVOURED = 2.0
+"""Merit that a class loses for each share of samples that a model gives it more often than the
+other model, where it favours that class for no reason that the stream gives."""
 RUN, SURE_RUN = 0.25, 0.5
 """By which a class that both models say is more frequent than usual: below the first is no run
 of it, from the second on there is one for certain."""
@@ -70,7 +73,13 @@ class Said:
             torch.cat([self.source.cpu(), before[:, 1]]),
         )
 
-    def harms(self, stable: Tensor, source_stable: Tensor, doubts: Tensor | None) -> Tensor:
+    def harms(
+        self,
+        stable: Tensor,
+        source_stable: Tensor,
+        doubts: Tensor | None,
+        favoured: float = 1.0,
+    ) -> Tensor:
         """By how much the source seems righter, for each sample, from -1 to 1.
 
         Stability counts for less, the more often a model says its class than the other one does:
@@ -82,17 +91,21 @@ class Said:
             stable: Whether the adapted model says the same of a view, shape (samples,).
             source_stable: The same of the source.
             doubts: In what the source says of each class, shape (classes,), from 0 to 1.
+            favoured: Merit that a class of the adapted model loses for each share of samples that
+                it is said of more often.
         """
         own, source = self.latest
         shares, source_shares = (class_shares(said, self.classes) for said in (own, source))
         variety = effective_classes(source_shares) / min(self.classes, len(source))
         excess = (shares - source_shares).to(self.own.device)
-        crowding = _ramp(variety, FEW, MANY) * excess[self.own].clamp(min=0.0)
+        crowding = favoured * _ramp(variety, FEW, MANY) * excess[self.own].clamp(min=0.0)
         scatter = (-excess[self.source]).clamp(min=0.0)
         source_merit = 1 - float(stable.float().mean()) ** 6 * scatter
         if doubts is not None:
             source_merit = source_merit.minimum(1 - doubts.to(self.own.device)[self.source])
-        harms = source_stable.float() * source_merit - stable.float() * (1 - crowding)
+        harms = source_stable.float() * source_merit - stable.float() * (1 - crowding).clamp(
+            min=0.0
+        )
         return torch.where(self.own == self.source, torch.zeros_like(harms), harms)
 
     def biased(self, usual: Tensor) -> Tensor:
@@ -106,7 +119,7 @@ class Said:
         shares, source_shares = (class_shares(said, self.classes) for said in (own, source))
         variety = effective_classes(source_shares) / min(self.classes, len(source))
         excess = (usual.minimum(source_shares) - shares).clamp(min=0.0)
-        return (2 * _ramp(variety, FEW, MANY) * excess).clamp(max=1.0)
+        return (FAVOURED * _ramp(variety, FEW, MANY) * excess).clamp(max=1.0)
 
     def in_order(self, harms: Tensor, order: Order, doubts: Tensor | None) -> Tensor:
         """The harms of samples where classes come in runs that the source shows more plainly.

@@ -76,6 +76,17 @@ class Method:
         return plain and not self.learns and bool(self.playing(OutputRule))
 
     @property
+    def tells_of_stream(self) -> tuple[str, ...]:
+        """Names of components whose memory tells of the stream alone."""
+        return tuple(part.name for part in self.components if part.tells_of_stream)
+
+    @property
+    def may_drift(self) -> bool:
+        """Whether classes that it favours more than the source model does speak against it: not
+        where it only corrects, nor where it learns the order of classes."""
+        return not self.only_corrects and not self.tells_of_stream
+
+    @property
     def views(self) -> int:
         """Most altered copies of a sample that pass the network beside it with gradients."""
         made = [o for o in self.playing(Objective) if type(o).views is not Objective.views]

@@ -71,7 +71,8 @@ class Shadow:
 
     def plain_look(self, state: StreamState, adapted: Tensor, source: Tensor) -> Look:
         """Logits of both models, without a view."""
-        return Look(adapted, source, corrects=self.attempt(state).method.only_corrects)
+        method = self.attempt(state).method
+        return Look(adapted, source, corrects=method.only_corrects, may_drift=method.may_drift)
 
     def taken(
         self, state: StreamState, inputs: Tensor
@@ -171,15 +172,10 @@ class Shadow:
         source = target if target is not None else attempt.first
         assert source is not None  # only a stream that has begun is guarded
         clone, kept = source.clone(), attempt.state
-        going_on = {name: kept.memory[name] for name in telling_of_stream(attempt)}
+        going_on = {name: kept.memory[name] for name in attempt.method.tells_of_stream}
         kept.params, kept.statistics = clone.params, clone.statistics
         kept.memory, kept.moments, kept.window = clone.memory | going_on, {}, clone.window
         return kept
-
-
-def telling_of_stream(attempt: Attempt) -> list[str]:
-    """Names of components whose memory tells of the stream alone."""
-    return [part.name for part in attempt.method.components if part.tells_of_stream]
 
 
 def _are_images(inputs: Tensor) -> bool:

@@ -115,7 +115,7 @@ class Watch(Judging):
             "trial_batches": torch.zeros_like(needed),
             "trial_samples": torch.zeros_like(needed),
             "since_blessed": torch.zeros_like(needed),
-            "wealth": betting.new_wealth(),
+            "wealth": torch.zeros_like(evidence["wealth"]),
         }
         return after
 
@@ -142,7 +142,7 @@ class Watch(Judging):
         after.guard = evidence | {
             "trial_batches": number + 1,
             "trial_samples": evidence["trial_samples"] + len(look.source),
-            "wealth": betting.new_wealth(),
+            "wealth": torch.zeros_like(evidence["wealth"]),
         }
         return self._verdict(after), source
 
