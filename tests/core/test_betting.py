@@ -51,3 +51,10 @@ def test_benefit_is_found_soon_and_never_where_there_is_none() -> None:
     assert betting.benefit(torch.cat([helps, torch.ones(64)]), 0.02) > 4  # the latest come first
     assert betting.benefit(torch.cat([torch.ones(64), helps]), 0.02) == 0
     assert betting.benefit(torch.zeros(256), 0.02) == 0
+
+
+def test_nothing_is_bet_on_drift_where_a_method_cannot() -> None:
+    assert betting.strongest(betting.new_wealth(may_drift=False), betting.DRIFT) == 0
+    wealth = betting.after(betting.new_wealth(), betting.DRIFT, torch.ones(8), 0.0)
+    assert betting.strongest(wealth, betting.DRIFT) == wealth[betting.DRIFT].max() > 1
+    assert betting.strongest(wealth, betting.STABILITY) == 0
