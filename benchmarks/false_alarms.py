@@ -102,13 +102,14 @@ def joined(domains: Domains, samples: int, seed: int) -> Iterator[Look]:
 
 
 def replay(
-    domains: Domains, samples: int, seed: int, follows: bool, coupled: bool
+    domains: Domains, samples: int, seed: int, follows: bool, shifts: bool, coupled: bool
 ) -> tuple[int, float]:
     """Alarms along a long stream, and the most evidence of harm, in nats.
 
     Args:
         follows: Whether the guard follows the order of classes, as it does but for methods that
             learn it themselves.
+        shifts: Whether output rules may favour classes on purpose.
         coupled: Whether batch norms let samples of a batch depend on each other.
     """
     guard = Guard()
@@ -118,7 +119,7 @@ def replay(
     for look in joined(domains, samples, seed):
         if follows:
             evidence = arrived(evidence, look.adapted, coupled)
-        look = replace(_as_asked(look, evidence), may_drift=follows)
+        look = replace(_as_asked(look, evidence), may_drift=follows, shifts_classes=shifts)
         evidence = watch.weighed(evidence, look, cost=0)
         known = betting.evidence(evidence["wealth"])
         most = max(most, known)
@@ -162,9 +163,11 @@ def main() -> None:
     for case in product(args.networks, args.methods, args.streams):
         if case not in done:
             domains, errors = record(*case, args.images)
-            follows = trimtab.build(case[1]).may_drift
+            method = trimtab.build(case[1])
             coupled = models.load(case[0]).has_batch_norm
-            alarms, most = replay(domains, args.samples, 0, follows, coupled)
+            alarms, most = replay(
+                domains, args.samples, 0, method.may_drift, method.shifts_classes, coupled
+            )
             row = dict(zip(("network", "method", "stream"), case, strict=True))
             row |= {**errors, "samples": args.samples, "alarms": alarms}
             found.append(row | {"most_evidence": round(most, 2)})

@@ -79,14 +79,16 @@ def shares(said: Tensor) -> Tensor:
     return torch.bincount(said, minlength=CLASSES) / len(said)
 
 
-def drift(own: Tensor, source: Tensor, past: tuple[Tensor, Tensor]) -> Tensor:
+def drift(
+    own: Tensor, source: Tensor, past: tuple[Tensor, Tensor], shifts_classes: bool = True
+) -> Tensor:
     """The drift of looks at 8 samples each, given what was said in the long run before."""
     usual, usual_source = (shares(said) for said in past)
     parts = zip(own.split(8), source.split(8), strict=True)
     found, earlier = [], rows(*past)[:64]
     for said, source_said in parts:
         look = rows(said, source_said)
-        found.append(concentration.drift(look, earlier, usual, usual_source))
+        found.append(concentration.drift(look, earlier, usual, usual_source, shifts_classes))
         earlier = torch.cat([look, earlier])[:64]
     return torch.cat(found)
 
@@ -118,6 +120,16 @@ def test_a_method_that_sees_runs_better_than_the_source_does_not_drift() -> None
     found = drift(now, noisy(now, 6), (past, noisy(past, 5)))
     assert found.any()
     assert found.mean() < 0.01
+
+
+def test_a_bias_that_grows_drifts_unless_it_may_be_on_purpose() -> None:
+    source = drawn(2000, 11)
+    source[::3] = 4  # a biased source, whose favourite grows
+    own = source.clone()
+    own[1::4] = 4
+    past, now = (own[:1000], source[:1000]), (own[1000:], source[1000:])
+    assert drift(*now, past, shifts_classes=False).mean() > 0.1
+    assert drift(*now, past, shifts_classes=True).mean() < 0.01
 
 
 def test_a_model_that_shows_more_classes_in_the_long_run_does_not_drift() -> None:

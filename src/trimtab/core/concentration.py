@@ -70,26 +70,34 @@ def flows(rows: Tensor, earlier: Tensor, classes: int) -> Tensor:
     return variety**8 * _into_favourites(rows, favoured)
 
 
-def drift(rows: Tensor, earlier: Tensor, usual: Tensor, usual_source: Tensor) -> Tensor:
+def drift(
+    rows: Tensor,
+    earlier: Tensor,
+    usual: Tensor,
+    usual_source: Tensor,
+    shifts_classes: bool = False,
+) -> Tensor:
     """Net flow of predictions into the classes that the adapted model has come to favour in the
     long run, whatever the order of classes: shape (samples,), from -1 to 1.
 
     Over many runs both models' classes are as frequent as their samples, so that a slow collapse
-    shows where each window holds few classes anyhow. A class that the source model says of most of
-    the latest samples is no favourite meanwhile: there may be a run of it.
+    shows where each window holds few classes anyhow.
 
     Args:
         rows: Of the samples looked at, with ``COLUMNS``.
         earlier: Of those before them, the latest first.
         usual: How often the adapted model said each class of the samples compared before these.
         usual_source: How often the source model did, of the same samples; both of shape (classes,).
+        shifts_classes: Whether the method may favour the class of a run on purpose. Then one that
+            the source model says of most of the latest samples is no favourite meanwhile.
     """
     classes, shown = len(usual_source), effective_classes(usual_source)
     if not shown or effective_classes(usual) >= FEWER_IN_THE_LONG_RUN * shown:
         return torch.zeros(len(rows))
-    latest = torch.cat([rows, earlier])[: max(LATEST_SAMPLES, len(rows)), SOURCE].long()
     favoured = (usual - usual_source).clamp(min=0.0)
-    favoured[class_shares(latest, classes).argmax()] = 0.0
+    if shifts_classes:
+        latest = torch.cat([rows, earlier])[: max(LATEST_SAMPLES, len(rows)), SOURCE].long()
+        favoured[class_shares(latest, classes).argmax()] = 0.0
     known = min(max((shown / classes - FEW) / (MANY - FEW), 0.0), 1.0)
     return known * _into_favourites(rows, favoured)
 

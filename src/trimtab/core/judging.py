@@ -188,7 +188,9 @@ class Judging(Shadow):
         flow = concentration.flows(rows, ring, look.source.shape[1])
         wealth = betting.after(wealth, betting.CONCENTRATION, flow, allowed)
         if look.may_drift and looked_at >= FIRST_SAMPLES:
-            drift = concentration.drift(rows, ring, evidence["usual_own"], usual)
+            drift = concentration.drift(
+                rows, ring, evidence["usual_own"], usual, look.shifts_classes
+            )
             wealth = betting.after(wealth, betting.DRIFT, drift, allowed)
         known = {
             "ring": remembered(rows, ring),

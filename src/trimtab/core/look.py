@@ -54,6 +54,7 @@ class Look:
         in_runs: Whether classes come in runs for certain. Then these tell without a view as well.
         may_drift: Whether classes that the adapted model favours speak against it, at once and in
             the long run: not where it only corrects, nor where it learns the order of classes.
+        shifts_classes: Whether output rules may favour the class of a run on purpose.
     """
 
     adapted: Tensor
@@ -67,6 +68,7 @@ class Look:
     corrects: bool = False
     in_runs: bool = False
     may_drift: bool = True
+    shifts_classes: bool = False
 
     @property
     def said(self) -> Tensor:

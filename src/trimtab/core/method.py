@@ -73,12 +73,17 @@ class Method:
     def only_corrects(self) -> bool:
         """Whether predictions are the source model's own, corrected afterwards."""
         plain = self.norm == SOURCE and not self.playing(NormRule)
-        return plain and not self.learns and bool(self.playing(OutputRule))
+        return plain and not self.learns and self.shifts_classes
 
     @property
     def tells_of_stream(self) -> tuple[str, ...]:
         """Names of components whose memory tells of the stream alone."""
         return tuple(part.name for part in self.components if part.tells_of_stream)
+
+    @property
+    def shifts_classes(self) -> bool:
+        """Whether output rules may favour some classes on purpose."""
+        return bool(self.playing(OutputRule))
 
     @property
     def may_drift(self) -> bool:

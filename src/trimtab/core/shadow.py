@@ -72,7 +72,8 @@ class Shadow:
     def plain_look(self, state: StreamState, adapted: Tensor, source: Tensor) -> Look:
         """Logits of both models, without a view."""
         method = self.attempt(state).method
-        return Look(adapted, source, corrects=method.only_corrects, may_drift=method.may_drift)
+        look = Look(adapted, source, corrects=method.only_corrects, may_drift=method.may_drift)
+        return replace(look, shifts_classes=method.shifts_classes)
 
     def taken(
         self, state: StreamState, inputs: Tensor
