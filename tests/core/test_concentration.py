@@ -80,7 +80,7 @@ def shares(said: Tensor) -> Tensor:
 
 
 def drift(
-    own: Tensor, source: Tensor, past: tuple[Tensor, Tensor], shifts_classes: bool = True
+    own: Tensor, source: Tensor, past: tuple[Tensor, Tensor], on_purpose: bool = True
 ) -> Tensor:
     """The drift of looks at 8 samples each, given what was said in the long run before."""
     usual, usual_source = (shares(said) for said in past)
@@ -88,7 +88,7 @@ def drift(
     found, earlier = [], rows(*past)[:64]
     for said, source_said in parts:
         look = rows(said, source_said)
-        found.append(concentration.drift(look, earlier, usual, usual_source, shifts_classes))
+        found.append(concentration.drift(look, earlier, usual, usual_source, on_purpose))
         earlier = torch.cat([look, earlier])[:64]
     return torch.cat(found)
 
@@ -128,8 +128,8 @@ def test_a_bias_that_grows_drifts_unless_it_may_be_on_purpose() -> None:
     own = source.clone()
     own[1::4] = 4
     past, now = (own[:1000], source[:1000]), (own[1000:], source[1000:])
-    assert drift(*now, past, shifts_classes=False).mean() > 0.1
-    assert drift(*now, past, shifts_classes=True).mean() < 0.01
+    assert drift(*now, past, on_purpose=False).mean() > 0.1
+    assert drift(*now, past, on_purpose=True).mean() < 0.01
 
 
 def test_a_model_that_shows_more_classes_in_the_long_run_does_not_drift() -> None:

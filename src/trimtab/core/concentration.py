@@ -75,7 +75,7 @@ def drift(
     earlier: Tensor,
     usual: Tensor,
     usual_source: Tensor,
-    shifts_classes: bool = False,
+    on_purpose: bool = False,
 ) -> Tensor:
     """Net flow of predictions into the classes that the adapted model has come to favour in the
     long run, whatever the order of classes: shape (samples,), from -1 to 1.
@@ -88,14 +88,14 @@ def drift(
         earlier: Of those before them, the latest first.
         usual: How often the adapted model said each class of the samples compared before these.
         usual_source: How often the source model did, of the same samples; both of shape (classes,).
-        shifts_classes: Whether the method may favour the class of a run on purpose. Then one that
-            the source model says of most of the latest samples is no favourite meanwhile.
+        on_purpose: Whether the method may favour the class of a run on purpose. Then one that the
+            source model says of most of the latest samples is no favourite meanwhile.
     """
     classes, shown = len(usual_source), effective_classes(usual_source)
     if not shown or effective_classes(usual) >= FEWER_IN_THE_LONG_RUN * shown:
         return torch.zeros(len(rows))
     favoured = (usual - usual_source).clamp(min=0.0)
-    if shifts_classes:
+    if on_purpose:
         latest = torch.cat([rows, earlier])[: max(LATEST_SAMPLES, len(rows)), SOURCE].long()
         favoured[class_shares(latest, classes).argmax()] = 0.0
     known = min(max((shown / classes - FEW) / (MANY - FEW), 0.0), 1.0)

@@ -24,6 +24,7 @@ NUMBERS = (
     "glance_passes",
     "batches",
     "said",
+    "recent_samples",
     "trial_batches",
     "trial_samples",
     "trial_needed",
@@ -40,7 +41,17 @@ NUMBERS = (
 """What is counted and remembered as one number each."""
 
 VARYING = frozenset(
-    {"ring", "habit", "usual_classes", "usual_own", "usual_said", "lately", "lately_logits"}
+    {
+        "ring",
+        "habit",
+        "usual_classes",
+        "usual_own",
+        "usual_said",
+        "lately",
+        "lately_logits",
+        "block",
+        "recent_classes",
+    }
 )
 """Names of evidence whose first dimension changes along a stream."""
 
@@ -117,6 +128,9 @@ def new_evidence(guard: Guard | None, only_corrects: bool, *, may_drift: bool = 
         "order": torch.zeros(2, dtype=torch.float64),
         "lately_logits": torch.zeros(0),
         "prominence": torch.zeros(2, dtype=torch.float64),
+        "block": torch.zeros(0),
+        "recent_classes": torch.zeros(0, dtype=torch.float64),
+        "correlation": torch.zeros(2, dtype=torch.float64),
         "apart": torch.zeros(glance.SIGNS, dtype=torch.float64),
         "last_look": torch.zeros(glance.SIGNS, dtype=torch.float64),
         "wealth": betting.new_wealth(may_drift),

@@ -9,7 +9,17 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from trimtab.core import betting, concentration, doubt, erased, glance, merit, order, unusual
+from trimtab.core import (
+    betting,
+    concentration,
+    correlation,
+    doubt,
+    erased,
+    glance,
+    merit,
+    order,
+    unusual,
+)
 from trimtab.core.backbone import Tensors
 from trimtab.core.look import COLUMNS, Look, remembered
 from trimtab.core.pace import passes
@@ -188,9 +198,8 @@ class Judging(Shadow):
         flow = concentration.flows(rows, ring, look.source.shape[1])
         wealth = betting.after(wealth, betting.CONCENTRATION, flow, allowed)
         if look.may_drift and looked_at >= FIRST_SAMPLES:
-            drift = concentration.drift(
-                rows, ring, evidence["usual_own"], usual, look.shifts_classes
-            )
+            on_purpose = look.shifts_classes and correlation.is_seen(evidence)
+            drift = concentration.drift(rows, ring, evidence["usual_own"], usual, on_purpose)
             wealth = betting.after(wealth, betting.DRIFT, drift, allowed)
         known = {
             "ring": remembered(rows, ring),
@@ -218,4 +227,4 @@ def arrived(evidence: Tensors, logits: Tensor, coupled: bool) -> Tensors:
         coupled: Whether batch norms let samples of a batch depend on each other.
     """
     evidence = erased.arrived(evidence, logits) if coupled else evidence
-    return order.arrived(evidence, logits)
+    return order.arrived(correlation.arrived(evidence, logits), logits)
