@@ -56,6 +56,33 @@ def test_the_page_of_results_is_not_stale() -> None:
     assert written == shown, "run: python docs/make_results.py"
 
 
+def test_the_page_of_harm_is_not_stale() -> None:
+    made, written = loaded(DOCS / "make_harm.py").page(), (DOCS / "harm.md").read_text()
+    assert written == made, "run: python docs/make_harm.py"
+
+
+def test_streams_that_break_a_promise_are_counted_and_named() -> None:
+    calm = {
+        "model": "net",
+        "stream": "benign",
+        "method": "tent",
+        "seed": 1,
+        "whole_without": -3.0,
+        "whole_with": -3.0,
+        "worst_1000_without": 0.0,
+        "worst_1000_with": 0.0,
+        "gain_lost": 0.0,
+        "cost": 1.05,
+        "source_predicts": "00",
+    }
+    harmed = {**calm, "stream": "noise", "whole_without": 9.0, "whole_with": 1.2}
+    lines = loaded(DOCS / "make_harm.py").kept([calm, harmed])
+    assert "of 2 streams 1 break it without a guard, 1 with it" in lines[0]
+    assert "(tent, `net`, noise, seed 1: +1.2)" in lines[0]
+    assert "0 break it without a guard, 0 with it." in lines[1]
+    assert "of 1 with a gain 0 lose more." in lines[2]
+
+
 def test_long_streams_stand_above_short_ones_and_what_is_worse_than_the_source_is_marked() -> None:
     made = loaded(DOCS / "make_results.py")
     place = ("net", "continual")
