@@ -72,7 +72,8 @@ def page(results: list[RunResult]) -> str:
 
 
 def paper_size(longer: Errors, shorter: Errors) -> str:
-    """A table of all settings at the paper's size, and below each the same on shorter streams."""
+    """A table of all settings at the paper's size, and below each the same on shorter streams; the
+    lowest error is bold where several methods were run."""
     lines = [
         f"| network | setting | images per domain | {' | '.join(METHODS.values())} |",
         "|---|---|---:|" + "---:|" * len(METHODS),
@@ -83,7 +84,8 @@ def paper_size(longer: Errors, shorter: Errors) -> str:
     for model, setting in places:
         for images, errors in (("10,000", longer), ("1,000", shorter)):
             found = [errors.get((model, setting, method)) for method in METHODS]
-            lowest = min(round(one[0], 1) for one in found if one is not None)
+            others = [round(one[0], 1) for one in found[1:] if one is not None]
+            lowest = min(others) if len(others) > 1 else -1.0
             cells = " | ".join(_cell(one, found[0], lowest) for one in found)
             lines.append(f"| `{model}` | {SETTINGS[setting]} | {images} | {cells} |")
     return "\n".join(lines) + "\n"

@@ -86,12 +86,16 @@ def test_streams_that_break_a_promise_are_counted_and_named() -> None:
 def test_long_streams_stand_above_short_ones_and_what_is_worse_than_the_source_is_marked() -> None:
     made = loaded(DOCS / "make_results.py")
     place = ("net", "continual")
-    longer = {(*place, "source"): (40.0, 9.0), (*place, "tent"): (80.04, 3.4)}
+    longer = {
+        (*place, "source"): (40.0, 9.0),
+        (*place, "tent"): (80.04, 3.4),
+        (*place, "roid"): (20.0, 5.0),
+    }
     shorter = {(*place, "tent"): (30.0, 1.0)}
     rows = made.paper_size(longer, shorter).splitlines()[2:]
     assert [" ".join(row.replace("|", " ").split()) for row in rows] == [
-        "`net` continual 10,000 **40.0** / 9 80.0 / 3 ▲",
-        "`net` continual 1,000 **30.0** / 1",
+        "`net` continual 10,000 40.0 / 9 80.0 / 3 ▲ **20.0** / 5",
+        "`net` continual 1,000 30.0 / 1",
     ]
 
 
