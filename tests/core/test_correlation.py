@@ -61,7 +61,7 @@ def test_deviations_of_independent_samples_have_the_stated_spread() -> None:
     for seed in range(300):
         first, block = biased(seed)[:512], biased(1000 + seed)[:64]
         shares = [torch.bincount(c, minlength=CLASSES).double() / len(c) for c in (block, first)]
-        found.append(correlation._deviations(shares[0], 64, shares[1], 512))
+        found.append(correlation.deviations_of(shares[0], 64, shares[1], 512))
     deviations = torch.tensor(found)
     assert abs(float(deviations.mean())) < 0.2
     assert 0.8 < float(deviations.std()) < 1.2

@@ -206,9 +206,8 @@ class Adapter(Observed, Face):
             return twin
 
     def _new_beginnings(self, latest: StreamState | None = None) -> Beginnings:
-        evidence = new_evidence(
-            self.guard, self.method.only_corrects, may_drift=self.method.may_drift
-        )
+        method = self.method
+        evidence = new_evidence(self.guard, method.only_corrects, method.may_drift)
         return Beginnings(self.backbone, self.source, self._attempt, latest, evidence)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Adapter:

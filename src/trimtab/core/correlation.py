@@ -34,7 +34,7 @@ def arrived(evidence: Tensors, logits: Tensor) -> Tensors:
     shares, known = class_shares(block.long(), logits.shape[1]).double(), evidence["recent_samples"]
     recent, correlation = evidence["recent_classes"], evidence["correlation"]
     if len(recent):
-        deviations = _deviations(shares, len(block), recent, float(known))
+        deviations = deviations_of(shares, len(block), recent, float(known))
         total, weight = correlation.tolist()
         correlation = correlation.new_tensor([MEMORY * total + deviations, MEMORY**2 * weight + 1])
     after = (known + len(block)).clamp(max=RECENT_SAMPLES)
@@ -47,7 +47,7 @@ def arrived(evidence: Tensors, logits: Tensor) -> Tensors:
     }
 
 
-def _deviations(shares: Tensor, samples: int, recent: Tensor, known: float) -> float:
+def deviations_of(shares: Tensor, samples: int, recent: Tensor, known: float) -> float:
     """By how much more often two samples of a block have the same class than one of them and one of
     those before, in standard deviations of independent samples.
 

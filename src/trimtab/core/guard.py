@@ -104,7 +104,7 @@ FIRST_TRIAL = 192.0
 """Samples on which the adapted model has to prove itself at first."""
 
 
-def new_evidence(guard: Guard | None, only_corrects: bool, *, may_drift: bool = True) -> Tensors:
+def new_evidence(guard: Guard | None, only_corrects: bool, may_drift: bool = True) -> Tensors:
     """What the guard remembers at the beginning of a stream; its tensors are never written into.
 
     Args:
