@@ -8,18 +8,17 @@ not run again. A stream takes two to four minutes of one core.
 """
 
 import argparse
-import json
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 import torch
 
 import trimtab
-from guard_runs import Batch, followed, table
+from guard_runs import Batch, follow, table
 from lock_in import held_out
-from trimtab import models, streams
-from trimtab.core.files import write_whole
+from trimtab import streams
 from trimtab.streams.corruptions import VALIDATION
 from trimtab.streams.domains import Corrupted
 
@@ -34,7 +33,6 @@ NETWORKS = (
 METHODS = ("tent", "roid")
 SCENARIOS = ("continual", "mixed", "correlated", "mixed_correlated(delta=0.1)")
 BATCH, IMAGES, VALIDATION_IMAGES = 64, 1000, 2000
-KEY = ("network", "stream", "method", "seed")
 
 
 def batches(network: str, scenario: str, seed: int, validation: bool) -> Iterator[Batch]:
@@ -63,19 +61,9 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(1)
     trimtab.keep_freed_memory()
-    known = json.loads(args.out.read_text()) if args.out.exists() else []
-    done = {tuple(row[key] for key in KEY) for row in known}
-    for case in product(args.networks, args.scenarios, args.methods, args.seeds):
-        if case in done:
-            continue
-        network, scenario, method, seed = case
-        stream = batches(network, scenario, seed, args.validation)
-        found = followed(models.load(network), stream, method, seed)
-        known.append({**dict(zip(KEY, case, strict=True)), **found})
-        lines = ",\n".join(json.dumps(row) for row in known)
-        write_whole(args.out, f"[\n{lines}\n]\n".encode())
-        print(known[-1], flush=True)
-    print("\n".join(table(known)))
+    cases = product(args.networks, args.scenarios, args.methods, args.seeds)
+    stream = partial(batches, validation=args.validation)
+    print("\n".join(table(follow(args.out, cases, stream))))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ holds already is not run again. About half an hour of one core.
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,12 @@ VEILS = ((0.3, 0.65), (0.25, 0.4), (0.2, 0.05), (0.12, 0.85), (0.12, 0.45), (0.1
 """Contrast that is left, and light that is added."""
 STREAMS = (*SCENARIOS, *UNEVEN, "veils", "veils, mixed")
 
+KEY = ("network", "stream", "method", "seed")
+
 Batch = tuple[Tensor, Tensor]
+Case = tuple[str, str, str, int]
+Stream = Callable[[str, str, int], Iterator[Batch]]
+"""Makes the batches of a network, stream and seed."""
 
 
 def batches(network: str, name: str, seed: int) -> Iterator[Batch]:
@@ -114,6 +120,21 @@ def followed(
     return {**numbers, "worst_1000_with": worst, "alarms_after": alarms}
 
 
+def follow(out: Path, cases: Iterable[Case], stream: Stream) -> list[dict[str, Any]]:
+    """Every case that the file does not hold yet, each kept at once; all rows of the file."""
+    rows = json.loads(out.read_text()) if out.exists() else []
+    done = {tuple(row[key] for key in KEY) for row in rows}
+    for case in cases:
+        if case not in done:
+            network, name, method, seed = case
+            found = followed(models.load(network), stream(network, name, seed), method, seed)
+            rows.append({**dict(zip(KEY, case, strict=True)), **found})
+            lines = ",\n".join(json.dumps(row) for row in rows)
+            write_whole(out, f"[\n{lines}\n]\n".encode())
+            print(rows[-1], flush=True)
+    return rows
+
+
 def table(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Markdown: over methods and seeds, from the least to the most points above the source."""
     yield "| network | stream | source | without guard | with | worst 1,000 with | alarms |"
@@ -142,22 +163,7 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(1)
     keep_freed_memory()
-    known = json.loads(args.out.read_text()) if args.out.exists() else []
-    done = {(row["network"], row["stream"], row["method"], row["seed"]) for row in known}
-    for network in NETWORKS:
-        backbone = models.load(network)
-        for name in STREAMS:
-            for method in METHODS:
-                for seed in SEEDS:
-                    if (network, name, method, seed) in done:
-                        continue
-                    found = followed(backbone, batches(network, name, seed), method, seed)
-                    what = {"network": network, "stream": name, "method": method, "seed": seed}
-                    known.append({**what, **found})
-                    lines = ",\n".join(json.dumps(row) for row in known)
-                    write_whole(args.out, f"[\n{lines}\n]\n".encode())
-                    print(known[-1], flush=True)
-    print("\n".join(table(known)))
+    print("\n".join(table(follow(args.out, product(NETWORKS, STREAMS, METHODS, SEEDS), batches))))
 
 
 if __name__ == "__main__":

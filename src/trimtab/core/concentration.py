@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from trimtab.core.look import COLUMNS
+from trimtab.core.merit import FEW, MANY, ramp
 from trimtab.core.shares import class_shares, effective_classes
 
 PAST_SAMPLES = 192
@@ -16,9 +17,6 @@ FEWER_IN_THE_LONG_RUN = 0.99
 """The same in the long run, where less is left to chance."""
 LATEST_SAMPLES = 32
 """Latest samples, at least a whole look, that tell of which class the source may see a run."""
-FEW, MANY = 0.3, 0.5
-"""Share of all classes that the source model shows in the long run: up to the first it may see a
-few classes all the time, so that concentration proves nothing; from the second on it does."""
 FAVOURITES = 2
 """Classes that are watched: those that the adapted model favours most."""
 
@@ -98,8 +96,7 @@ def drift(
     if on_purpose:
         latest = torch.cat([rows, earlier])[: max(LATEST_SAMPLES, len(rows)), SOURCE].long()
         favoured[class_shares(latest, classes).argmax()] = 0.0
-    known = min(max((shown / classes - FEW) / (MANY - FEW), 0.0), 1.0)
-    return known * _into_favourites(rows, favoured)
+    return ramp(shown / classes, FEW, MANY) * _into_favourites(rows, favoured)
 
 
 def _into_favourites(rows: Tensor, favoured: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from trimtab.core.look import COLUMNS, UNKNOWN, Look
+from trimtab.core.merit import ramp
 from trimtab.core.shares import class_shares, effective_classes
 
 LATEST_SAMPLES = 64
@@ -82,7 +83,7 @@ def veiled(look: Look, earlier: Tensor) -> float:
     rows = rows[rows[:, 2] != UNKNOWN]
     if len(rows) < FEWEST_SAMPLES:
         return 0.0
-    return _ramp(float((rows[:, 2] != rows[:, 0]).float().mean()))
+    return ramp(float((rows[:, 2] != rows[:, 0]).float().mean()), NO_DOUBT, FULL_DOUBT)
 
 
 def certainty(look: Look, earlier: Tensor) -> Tensor:
@@ -99,12 +100,7 @@ def _doubt(rows: Tensor, label: int, usual: float) -> float:
     veiled = ~stretched[rows[:, 2] != UNKNOWN]
     says_it_of_anything = float(shuffled.float().mean()) - usual
     says_it_of_the_veil = float(veiled.float().mean()) if len(veiled) else 0.0
-    return _ramp(max(says_it_of_anything, says_it_of_the_veil))
-
-
-def _ramp(against: float) -> float:
-    """Doubt by the share of samples that speak against the source model."""
-    return min(max((against - NO_DOUBT) / (FULL_DOUBT - NO_DOUBT), 0.0), 1.0)
+    return ramp(max(says_it_of_anything, says_it_of_the_veil), NO_DOUBT, FULL_DOUBT)
 
 
 def habit(look: Look, known: Tensor) -> Tensor:

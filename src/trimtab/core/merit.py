@@ -98,7 +98,7 @@ class Said:
         shares, source_shares = (class_shares(said, self.classes) for said in (own, source))
         variety = effective_classes(source_shares) / min(self.classes, len(source))
         excess = (shares - source_shares).to(self.own.device)
-        crowding = favoured * _ramp(variety, FEW, MANY) * excess[self.own].clamp(min=0.0)
+        crowding = favoured * ramp(variety, FEW, MANY) * excess[self.own].clamp(min=0.0)
         scatter = (-excess[self.source]).clamp(min=0.0)
         source_merit = 1 - float(stable.float().mean()) ** 6 * scatter
         if doubts is not None:
@@ -119,7 +119,7 @@ class Said:
         shares, source_shares = (class_shares(said, self.classes) for said in (own, source))
         variety = effective_classes(source_shares) / min(self.classes, len(source))
         excess = (usual.minimum(source_shares) - shares).clamp(min=0.0)
-        return (FAVOURED * _ramp(variety, FEW, MANY) * excess).clamp(max=1.0)
+        return (FAVOURED * ramp(variety, FEW, MANY) * excess).clamp(max=1.0)
 
     def in_order(self, harms: Tensor, order: Order, doubts: Tensor | None) -> Tensor:
         """The harms of samples where classes come in runs that the source shows more plainly.
@@ -169,8 +169,8 @@ class Said:
         shares = class_shares(source, self.classes)
         label = int((shares - usual).argmax())
         both = float(((own == label) & (source == label)).float().mean())
-        sure = _ramp(both - float(usual[label]), RUN, SURE_RUN)
-        alone = _ramp(float((shares - usual)[label]), LONE_RUN, SURE_LONE_RUN)
+        sure = ramp(both - float(usual[label]), RUN, SURE_RUN)
+        alone = ramp(float((shares - usual)[label]), LONE_RUN, SURE_LONE_RUN)
         trusted = float(torch.as_tensor(certain).expand(self.classes)[label])
         sure = max(sure, alone * max(trusted, 0.0)) * min(1.0, len(own) / SHARE_SAMPLES)
         leaving = (self.source == label).float() - (self.own == label).float()
@@ -189,6 +189,6 @@ def usual_classes(known: Tensor, said: Tensor, classes: int, before: float) -> T
     return known.lerp(latest, weight) if len(known) else latest
 
 
-def _ramp(value: float, low: float, high: float) -> float:
+def ramp(value: float, low: float, high: float) -> float:
     """0 up to ``low``, 1 from ``high`` on."""
     return min(max((value - low) / (high - low), 0.0), 1.0)
