@@ -82,13 +82,13 @@ def kept(found: list[Row]) -> list[str]:
         lines.append(
             f"**At most {limit:g} above the source {words}**: of {len(found)} streams "
             f"{len(without)} break it without a guard, {len(above)} with it"
-            f"{_listed(above, f'{key}_with')}."
+            f"{_listed(above, f'{key}_with')}"
         )
     helpful = [row for row in found if row["stream"] in HELPFUL and (row["whole_without"] or 0) < 0]
     gone = [row for row in helpful if row["gain_lost"] > GAIN_LIMIT]
     lines.append(
         f"**At most {GAIN_LIMIT:g} of a gain lost** on {' and '.join(HELPFUL)} streams: of "
-        f"{len(helpful)} with a gain {len(gone)} lose more{_listed(gone, 'gain_lost')}."
+        f"{len(helpful)} with a gain {len(gone)} lose more{_listed(gone, 'gain_lost')}"
     )
     calm = [row for row in found if "1" not in row["source_predicts"]]
     dear = [row for row in calm if row["cost"] > COST_LIMIT]
@@ -101,11 +101,18 @@ def kept(found: list[Row]) -> list[str]:
 
 
 def _listed(rows: list[Row], key: str) -> str:
-    names = [
-        f"{row['method']}, `{row['model']}`, {row['stream']}, seed {row['seed']}: {row[key]:+.1f}"
-        for row in sorted(rows, key=lambda row: -row[key])
+    """A line below for each method and network, its streams in order, the worst first."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in sorted(rows, key=lambda row: -row[key]):
+        what = f"{row['stream']} {row[key]:+.1f}" + (
+            f" (seed {row['seed']})" if row["seed"] > 1 else ""
+        )
+        found.setdefault((row["method"], row["model"]), []).append(what)
+    lines = [
+        f"\n    - {method}, `{model}`: {', '.join(streams)}"
+        for (method, model), streams in found.items()
     ]
-    return f" ({'; '.join(names)})" if names else ""
+    return ":" + "".join(lines) if lines else "."
 
 
 def _worst_table(found: list[Row], by: str) -> str:

@@ -77,8 +77,8 @@ def test_streams_that_break_a_promise_are_counted_and_named() -> None:
     }
     harmed = {**calm, "stream": "noise", "whole_without": 9.0, "whole_with": 1.2}
     lines = loaded(DOCS / "make_harm.py").kept([calm, harmed])
-    assert "of 2 streams 1 break it without a guard, 1 with it" in lines[0]
-    assert "(tent, `net`, noise, seed 1: +1.2)" in lines[0]
+    assert "of 2 streams 1 break it without a guard, 1 with it:" in lines[0]
+    assert lines[0].endswith("\n    - tent, `net`: noise +1.2")
     assert "0 break it without a guard, 0 with it." in lines[1]
     assert "of 1 with a gain 0 lose more." in lines[2]
 
