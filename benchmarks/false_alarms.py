@@ -118,7 +118,7 @@ def replay(
     alarms, most = 0, 0.0
     for look in joined(domains, samples, seed):
         if follows:
-            evidence = arrived(evidence, look.adapted, coupled)
+            evidence = arrived(evidence, look.adapted, coupled, shifts)
         look = replace(_as_asked(look, evidence), may_drift=follows, shifts_classes=shifts)
         evidence = watch.weighed(evidence, look, cost=0)
         known = betting.evidence(evidence["wealth"])

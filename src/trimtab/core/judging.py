@@ -93,10 +93,11 @@ class Judging(Shadow):
         """The evidence once the order of classes is followed through a batch that was predicted;
         but for methods that learn this order themselves, and answer by it."""
         attempt = self.attempt(state)
-        if attempt.method.tells_of_stream:
+        method = attempt.method
+        if method.tells_of_stream:
             return evidence
-        coupled = attempt.backbone.has_batch_norm and not attempt.method.only_corrects
-        return arrived(evidence, logits, coupled)
+        coupled = attempt.backbone.has_batch_norm and not method.only_corrects
+        return arrived(evidence, logits, coupled, method.may_drift and method.shifts_classes)
 
     def learns_the_stream(self, state: StreamState) -> bool:
         """Whether components learn the order of the stream."""
@@ -220,11 +221,16 @@ class Judging(Shadow):
         return evidence | known, rows
 
 
-def arrived(evidence: Tensors, logits: Tensor, coupled: bool) -> Tensors:
+def arrived(
+    evidence: Tensors, logits: Tensor, coupled: bool, shifts_classes: bool = False
+) -> Tensors:
     """The evidence once the adapted model has predicted a batch, of shape (samples, classes).
 
     Args:
         coupled: Whether batch norms let samples of a batch depend on each other.
+        shifts_classes: Whether output rules may favour the class of a run on purpose, so that it
+            matters whether predictions are correlated.
     """
     evidence = erased.arrived(evidence, logits) if coupled else evidence
-    return order.arrived(correlation.arrived(evidence, logits), logits)
+    evidence = correlation.arrived(evidence, logits) if shifts_classes else evidence
+    return order.arrived(evidence, logits)
