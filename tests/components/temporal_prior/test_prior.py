@@ -206,6 +206,28 @@ def test_after_2000_samples_of_one_class_all_others_are_back_within_300() -> Non
     assert error(found[-300:], labels[-300:]) <= error(logits[-300:], labels[-300:]) + 0.05
 
 
+def test_a_run_that_outlasts_all_others_is_not_taken_for_bias() -> None:
+    labels = torch.arange(10).repeat(2).repeat_interleave(300)
+    labels = torch.cat([labels, torch.full((12000,), 3)])
+    logits = simulated(labels, 10, sharp=2.0, favour=1.0, favourites=2)
+    rule = TemporalPrior()
+    found = follow(rule, logits, 200, memory(rule, 10))
+    assert error(logits[-4000:], labels[-4000:]) > 0.3
+    assert error(found[-4000:], labels[-4000:]) < 0.05
+
+
+def test_where_a_sure_model_sees_a_class_most_of_the_time_the_others_stay() -> None:
+    draws = torch.Generator().manual_seed(4)
+    often = torch.rand(6000, generator=draws) < 0.6
+    mostly = torch.where(often, 7, torch.randint(10, (6000,), generator=draws))
+    labels = torch.cat([torch.arange(10).repeat_interleave(300), mostly])
+    logits = simulated(labels, 10, sharp=4.5, favour=0.0, favourites=1)
+    rule = TemporalPrior()
+    found = follow(rule, logits, 64, memory(rule, 10))
+    assert error(logits[-6000:], labels[-6000:]) < 0.2
+    assert error(found[-6000:], labels[-6000:]) < error(logits[-6000:], labels[-6000:]) + 0.06
+
+
 def test_a_temperature_that_rises_is_no_run_of_a_class_that_nobody_predicts() -> None:
     # of a sure model all other classes are so rare that they are several times as likely after it
     labels = torch.full((512,), 4)

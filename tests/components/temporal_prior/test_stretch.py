@@ -24,6 +24,7 @@ def fresh() -> Stretch:
     zeros = {
         "mean": (3,),
         "counted": (),
+        "class_samples": (3,),
         "inherited": (),
         "looks": (2, NUM_LOOKS),
         "looks_counted": (),
@@ -119,3 +120,25 @@ def test_the_mean_of_long_runs_is_kept_where_another_class_looks_different() -> 
 def test_of_what_may_be_a_class_or_a_domain_a_little_is_kept_as_of_another_domain() -> None:
     assert counted_after(ANOTHER_CLASS, UNKNOWN) == (UNSURE_SAMPLES, True)
     assert counted_after(ANOTHER_DOMAIN, UNKNOWN) == (0, False)
+
+
+def test_a_run_that_outlasts_all_others_does_not_become_the_mean() -> None:
+    shown = np.eye(3)[np.repeat([0, 1, 2, 0], [200, 200, 200, 5000])]
+    probs = 0.1 + 0.7 * shown
+    plain, balanced = fresh(), fresh()
+    for first in range(0, len(probs), 50):
+        part = slice(first, first + 50)
+        for stretch, classes in ((plain, None), (balanced, shown[part])):
+            pieces = stretch.pieces(looks(50, 0))
+            stretch.means(probs[part], pieces, ORDERED, 4000.0, classes)
+    np.testing.assert_allclose(plain.mean, [0.75, 0.125, 0.125], atol=0.05)
+    assert balanced.mean[0] < 0.6
+    assert balanced.mean[1] > 0.2
+
+
+def test_a_mean_that_counts_for_less_has_fewer_samples_of_each_class() -> None:
+    stretch = fresh()
+    stretch.means(predictions(90), stretch.pieces(looks(90, 0)), UNKNOWN, np.inf)
+    shares = stretch.class_samples / 90
+    stretch.forget(30.0, far=True)
+    np.testing.assert_allclose(stretch.class_samples, 30 * shares, rtol=1e-6)

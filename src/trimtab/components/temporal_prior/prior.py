@@ -1,6 +1,7 @@
 """Hidden Markov smoothing of predictions along time, as far as their order calls for it."""
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from trimtab.components.temporal_prior import chains, class_sets
+from trimtab.components.temporal_prior import chains, class_sets, likelihood
+from trimtab.components.temporal_prior.likelihood import NUM_WRONG
+from trimtab.components.temporal_prior.run_lengths import RunLengths
 from trimtab.components.temporal_prior.shift import Shift
 from trimtab.components.temporal_prior.stretch import (
     PIECE_SAMPLES,
@@ -28,15 +31,9 @@ STAYS = np.array([0.5, 0.8, 0.9, 0.95, 0.98, 0.99], np.float32)
 """Probabilities that a class stays from one sample to the next, weighed against each other."""
 HORIZONS = np.array([8.0, 32.0, 128.0], np.float32)
 """Samples over which a set of classes stays, weighed against each other and against chains."""
-WRONG = np.array([0.15, 0.5], np.float32)
-"""Shares of predictions that say nothing of their class, however sure: mistakes end no run.
-Chains are weighed against each other for both."""
-RARE = 0.3
-"""Share of a fair class's mean prediction below which a ratio to it says little: where a stream
-shows one class only, the rest is so small that a change of temperature multiplies it."""
 NEGLIGIBLE = 1e-3
 """Trust in an explanation that is not worth working it out."""
-NUM_CHAINS = len(WRONG) * len(STAYS)
+NUM_CHAINS = NUM_WRONG * len(STAYS)
 MOST, LEAST = 20.0, -10.0
 """Nats of evidence that are remembered: what ends or begins is noticed within a few samples."""
 MOST_AT_CHANGE = 11.0
@@ -67,7 +64,8 @@ class TemporalPrior(OutputRule):
     of classes. A stretch ends where inputs begin to look different, because bias changes with the
     domain; evidence counts only once the samples that follow look alike. Where order was plain
     until then, m remembers earlier stretches for a while; if it is another domain, order has to
-    explain more than a bias of the new one would.
+    explain more than a bias of the new one would. Once order is plain, m is balanced over classes,
+    so that a run which outlasts all others does not become the mean.
 
     Samples of a batch inform each other both ways; across batches only the past does.
 
@@ -97,10 +95,14 @@ class TemporalPrior(OutputRule):
         return {
             "mean": uniform.clone(),
             "counted": zeros(),
+            "class_samples": zeros(start.num_classes),
+            "runs": torch.tensor([-1.0, 0.0, 0.0, 0.0], device=start.device),
+            "confidence": zeros(),
+            "confidence_counted": zeros(),
             "inherited": zeros(),
             "shift_drawn": zeros(start.num_classes),
             "shift_gain": zeros(),
-            "beliefs": uniform.repeat(len(WRONG), len(STAYS), 1),
+            "beliefs": uniform.repeat(NUM_WRONG, len(STAYS), 1),
             "local": uniform.repeat(len(HORIZONS), 1),
             "evidence": zeros(explanations),
             "waiting": zeros(2, explanations),
@@ -152,11 +154,14 @@ class TemporalPrior(OutputRule):
 
     def _corrected(self, probs: Numbers, looks: Numbers, memory: Tensors) -> Numbers | None:
         """Corrected probabilities of consecutive samples; None where they are right as they are."""
-        stretch = Stretch.read(memory)
+        stretch, order = Stretch.read(memory), self._order(memory)
         parts = stretch.pieces(looks)
-        means = stretch.means(probs, parts, self._order(memory), self.horizon_samples)
+        counting = copy(stretch)
+        expected = self._expected(probs, memory)
+        means = counting.means(probs, parts, order, self.horizon_samples, expected)
         fresh = means.values
-        seen, told = _seen(probs, fresh), _evidence(probs, fresh)
+        seen = likelihood.by_chains(probs, fresh, likelihood.wrong_shares(probs, memory))
+        told = likelihood.by_sets(probs, fresh)
         beliefs, local = (memory[name].cpu().numpy() for name in ("beliefs", "local"))
         filtered = chains.filtered(seen, fresh, STAYS, beliefs)
         set_totals, local_after = class_sets.predictive(told, fresh, HORIZONS, local)
@@ -168,6 +173,18 @@ class TemporalPrior(OutputRule):
             independent = shift.gains(told, fresh, begins)
             gains -= np.where(means.inherited, independent, 0)[:, None]
         self._weigh(gains, parts, memory)
+        trust, mixed = self._trust(memory), None
+        if trust.sum() >= LEAST_TRUST:
+            smoothed = chains.smoothed(filtered, seen, fresh, STAYS)
+            mixed = (1 - trust.sum()) * probs + _by_runs(smoothed, trust[:NUM_CHAINS])
+            mixed += _by_sets(probs, fresh, counting.counted, local, trust[NUM_CHAINS:])
+        if mixed is not None and trust[:NUM_CHAINS].sum() >= PLAIN_TRUST:
+            # the mean goes on with what the samples' classes turned out to be
+            stretch.means(probs, parts, order, self.horizon_samples, mixed)
+            self._follow_runs(mixed, True, memory)
+        else:
+            stretch = counting
+            self._follow_runs(filtered.beliefs[:, -1, -1], False, memory)
         if self._runs_have_ended(memory):
             # their few classes are the mean still, and everything after them looks like a set
             stretch.forget(PIECE_SAMPLES, far=True)
@@ -177,14 +194,20 @@ class TemporalPrior(OutputRule):
         shift.write(memory)
         memory["beliefs"].copy_(torch.from_numpy(filtered.beliefs[-1]))
         memory["local"].copy_(torch.from_numpy(local_after))
-        trust = self._trust(memory)
-        if trust.sum() < LEAST_TRUST:
+        return mixed
+
+    def _expected(self, probs: Numbers, memory: Tensors) -> Numbers | None:
+        """Classes of these samples if the run under way goes on; None where order is not plain."""
+        trust = self._trust(memory)[:NUM_CHAINS]
+        if trust.sum() < PLAIN_TRUST:
             return None
-        smoothed = chains.smoothed(filtered, seen, fresh, STAYS).reshape(len(probs), NUM_CHAINS, -1)
-        mixed = (1 - trust.sum()) * probs + np.einsum("skc,k->sc", smoothed, trust[:NUM_CHAINS])
-        return np.asarray(
-            mixed + _by_sets(probs, fresh, stretch.counted, local, trust[NUM_CHAINS:])
-        )
+        beliefs = memory["beliefs"].cpu().numpy().reshape(NUM_CHAINS, -1)
+        return np.broadcast_to(trust @ beliefs / trust.sum(), probs.shape)
+
+    def _follow_runs(self, predictions: Numbers, plain: bool, memory: Tensors) -> None:
+        runs = RunLengths.read(memory)
+        runs.follow(predictions, plain)
+        runs.write(memory)
 
     def _weigh(self, gains: Numbers, parts: list[Piece], memory: Tensors) -> None:
         """Let gains (samples, explanations) count once the piece after theirs looks alike."""
@@ -228,8 +251,8 @@ class TemporalPrior(OutputRule):
         """How plain order is, and how long runs are."""
         trust = self._trust(memory)
         chained = _by_persistence(trust)
-        lengths = chained @ (1 / (1 - STAYS))
-        return Plain(float(trust.sum()), float(lengths) / max(float(chained.sum()), 1e-12))
+        by_chains = float(chained @ (1 / (1 - STAYS))) / max(float(chained.sum()), 1e-12)
+        return Plain(float(trust.sum()), max(by_chains, RunLengths.read(memory).usual))
 
     def _trust(self, memory: Tensors) -> Numbers:
         """How much each explanation changes predictions, (explanations,); sums to 1 at most."""
@@ -241,18 +264,13 @@ class TemporalPrior(OutputRule):
 
 def _by_persistence(trust: Numbers) -> Numbers:
     """Trust in the chains of each persistence, (STAYS,)."""
-    return np.asarray(trust[:NUM_CHAINS].reshape(len(WRONG), len(STAYS)).sum(0))
+    return np.asarray(trust[:NUM_CHAINS].reshape(NUM_WRONG, len(STAYS)).sum(0))
 
 
-def _seen(probs: Numbers, mean: Numbers) -> Numbers:
-    """What chains read of predictions beyond the mean one, (samples, WRONG, 1, classes)."""
-    ratios = probs / np.maximum(mean, RARE / mean.shape[1])
-    return np.asarray(((1 - WRONG[:, None]) * ratios[:, None] + WRONG[:, None])[:, :, None])
-
-
-def _evidence(probs: Numbers, mean: Numbers) -> Numbers:
-    """What predictions say of classes beyond what is predicted on average, (samples, classes)."""
-    return np.asarray((1 - WRONG[0]) * probs / np.maximum(mean, RARE / mean.shape[1]) + WRONG[0])
+def _by_runs(smoothed: Numbers, trust: Numbers) -> Numbers:
+    """What chains make of predictions, each with its trust, (samples, classes)."""
+    by_chain = smoothed.reshape(len(smoothed), NUM_CHAINS, -1)
+    return np.asarray(np.einsum("skc,k->sc", by_chain, trust))
 
 
 def _by_sets(
@@ -263,6 +281,6 @@ def _by_sets(
     for horizon, before, share in zip(HORIZONS.tolist(), local, trust, strict=True):
         if share >= NEGLIGIBLE:
             bias = class_sets.bias(mean, counted, horizon)
-            told = _evidence(probs, bias)
+            told = likelihood.by_sets(probs, bias)
             mixed += share * class_sets.corrected(probs, told, bias, horizon, before)
     return mixed

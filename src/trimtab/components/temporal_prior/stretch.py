@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from trimtab.components.temporal_prior import balance
 from trimtab.core.backbone import Tensors
 from trimtab.core.looks import Looks, distance
 
@@ -67,6 +68,8 @@ class Stretch:
     """Mean prediction of the stretch, (classes,)."""
     counted: float
     """Samples that it counts for."""
+    class_samples: Numbers
+    """Samples of each class among them, (classes,)."""
     inherited: bool
     """Whether it remembers another domain, where bias may have been another one."""
     looks: Looks
@@ -81,8 +84,10 @@ class Stretch:
         looks = Looks(float(arrays["looks_counted"]), *arrays["looks"].copy())
         piece = Looks(float(arrays["piece_counted"]), *arrays["piece_looks"].copy())
         counted, inherited = float(arrays["counted"]), bool(arrays["inherited"])
-        mean, piece_sum = arrays["mean"].copy(), arrays["piece_sum"].copy()
-        return cls(mean, counted, inherited, looks, piece, piece_sum)
+        mean, classes, piece_sum = (
+            arrays[name].copy() for name in ("mean", "class_samples", "piece_sum")
+        )
+        return cls(mean, counted, classes, inherited, looks, piece, piece_sum)
 
     def write(self, memory: Tensors) -> None:
         """Put the stretch back into its memory."""
@@ -93,6 +98,7 @@ class Stretch:
         memory["counted"].fill_(self.counted)
         memory["inherited"].fill_(self.inherited)
         memory["mean"].copy_(torch.from_numpy(self.mean))
+        memory["class_samples"].copy_(torch.from_numpy(self.class_samples))
         memory["piece_sum"].copy_(torch.from_numpy(self.piece_sum))
 
     def pieces(self, looks: Numbers) -> list[Piece]:
@@ -114,24 +120,34 @@ class Stretch:
             first = samples.stop
         return found
 
-    def means(self, probs: Numbers, pieces: list[Piece], order: Plain, horizon: float) -> Means:
+    def means(
+        self,
+        probs: Numbers,
+        pieces: list[Piece],
+        order: Plain,
+        horizon: float,
+        shown: Numbers | None = None,
+    ) -> Means:
         """The mean prediction of the stretch that each sample belongs to.
 
-        It includes the samples themselves, and all others of their stretch in the batch.
+        It includes the samples themselves, and all others of their stretch in the batch. Where
+        their classes are known to some degree, ``shown`` (samples, classes), it is balanced over
+        classes; otherwise each sample counts for one.
         """
         means = Means(np.empty_like(probs), np.empty(len(probs), bool))
         begin = 0
         for number, piece in enumerate(pieces):
             if piece.changed:
-                self._count(probs, slice(begin, piece.samples.start), means, horizon)
+                self._count(probs, slice(begin, piece.samples.start), means, horizon, shown)
                 begin = piece.samples.start
                 self.begin(order, piece.far)
                 if number == 0:  # the piece began in an earlier batch
-                    self._add(self.piece_sum, PIECE_SAMPLES - len(probs[piece.samples]), horizon)
+                    before = PIECE_SAMPLES - len(probs[piece.samples])
+                    self._add(self.piece_sum, self.piece_sum, before, horizon)
             self.piece_sum = self.piece_sum + probs[piece.samples].sum(0)
             if piece.full:
                 self.piece_sum = np.zeros_like(self.piece_sum)
-        self._count(probs, slice(begin, None), means, horizon)
+        self._count(probs, slice(begin, None), means, horizon, shown)
         return means
 
     def begin(self, order: Plain, far: bool) -> None:
@@ -151,15 +167,32 @@ class Stretch:
 
         ``far`` says whether what comes may have another bias.
         """
-        self.counted = min(self.counted, kept)
+        if self.counted > kept:
+            self.class_samples = self.class_samples * (kept / self.counted)
+            self.counted = kept
         self.inherited = far and self.counted > 0
 
-    def _count(self, probs: Numbers, samples: slice, means: Means, horizon: float) -> None:
-        self._add(probs[samples].sum(0), len(probs[samples]), horizon)
+    def _count(
+        self, probs: Numbers, samples: slice, means: Means, horizon: float, shown: Numbers | None
+    ) -> None:
+        some = probs[samples]
+        if shown is None:
+            self._add(some.sum(0), some.sum(0), len(some), horizon)
+        else:
+            classes = shown[samples]
+            for first in range(0, len(some), PIECE_SAMPLES):
+                few = classes[first : first + PIECE_SAMPLES]
+                weights = few @ balance.weights(self.class_samples)
+                total = weights @ some[first : first + PIECE_SAMPLES]
+                self._add(total, weights @ few, float(weights.sum()), horizon)
         means.values[samples], means.inherited[samples] = self.mean, self.inherited
 
-    def _add(self, total: Numbers, samples: int, horizon: float) -> None:
-        before = self.counted * (1 - 1 / horizon) ** samples
-        if samples:
-            self.mean = (before * self.mean + total) / (before + samples)
-            self.counted = min(before + samples, horizon)
+    def _add(self, total: Numbers, classes: Numbers, samples: float, horizon: float) -> None:
+        """Count ``samples`` more, with these sums of their predictions and of their classes."""
+        if samples <= 0:
+            return
+        kept = (1 - 1 / horizon) ** samples
+        before = self.counted * kept
+        self.mean = ((before * self.mean + total) / (before + samples)).astype(self.mean.dtype)
+        self.class_samples = (kept * self.class_samples + classes).astype(self.mean.dtype)
+        self.counted = min(before + samples, horizon)
