@@ -2,16 +2,17 @@
 
 import numpy as np
 
-from trimtab.components.temporal_prior.balance import FREE_SAMPLES, weights
+from trimtab.components.temporal_prior.balance import EARLY, FREE_SAMPLES, weights
 
 
-def test_classes_that_came_equally_often_count_in_full() -> None:
-    np.testing.assert_array_equal(weights(np.array([500.0, 500.0, 500.0])), 1)
+def test_classes_that_came_equally_often_count_alike() -> None:
+    np.testing.assert_allclose(weights(np.array([500.0, 500.0, 500.0])), EARLY**2)
 
 
 def test_a_class_that_came_more_often_than_the_others_counts_for_less() -> None:
-    found = weights(np.array([1000.0, 500.0, 500.0]))
-    np.testing.assert_allclose(found, [0.25, 1, 1])
+    found = weights(np.array([1000.0, 500.0, 100.0]))
+    np.testing.assert_allclose(found[0], (EARLY * (500**2 + 100**2) / 600 / 1000) ** 2)
+    assert found[0] < found[1] < found[2] == 1
 
 
 def test_classes_that_never_came_do_not_matter() -> None:

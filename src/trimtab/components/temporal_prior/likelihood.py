@@ -12,9 +12,10 @@ Numbers = npt.NDArray[Any]
 FEW_WRONG, MANY_WRONG = 0.15, 0.5
 """Shares of predictions that say nothing of their class, however sure: mistakes end no run.
 Chains are weighed against each other for both."""
-WRONG_PER_DOUBT = 1.2
-"""The larger share is no larger than so many times what the model's own confidence admits: of a
-model that is right in nine cases of ten, four sure predictions in ten are not all mistakes."""
+WRONG_PER_DOUBT, FEW_SHARE = 1.2, 0.5
+"""The larger share is at most so many times what the model's own confidence admits, and the smaller
+one half of that: of a model that is right in nine cases of ten, four sure predictions in ten are
+not all mistakes."""
 CONFIDENCE_SAMPLES = 512.0
 """Samples over which the mean confidence is taken."""
 NUM_WRONG = 2
@@ -24,14 +25,14 @@ shows one class only, the rest is so small that a change of temperature multipli
 
 
 def wrong_shares(probs: Numbers, memory: Tensors) -> Numbers:
-    """Shares of predictions that say nothing, (NUM_WRONG,): few, and as many as may be."""
+    """Shares of predictions that say nothing of their class, (NUM_WRONG,): fewer and more."""
     counted = float(memory["confidence_counted"])
     total = counted * float(memory["confidence"]) + float(probs.max(1).sum())
     confidence = total / (counted + len(probs))
     memory["confidence"].fill_(confidence)
     memory["confidence_counted"].fill_(min(counted + len(probs), CONFIDENCE_SAMPLES))
-    many = min(max(WRONG_PER_DOUBT * (1 - confidence), FEW_WRONG), MANY_WRONG)
-    return np.array([FEW_WRONG, many], np.float32)
+    admitted = WRONG_PER_DOUBT * (1 - confidence)
+    return np.array([min(FEW_SHARE * admitted, FEW_WRONG), min(admitted, MANY_WRONG)], np.float32)
 
 
 def by_chains(probs: Numbers, mean: Numbers, wrong: Numbers) -> Numbers:

@@ -178,12 +178,14 @@ class TemporalPrior(OutputRule):
             smoothed = chains.smoothed(filtered, seen, fresh, STAYS)
             mixed = (1 - trust.sum()) * probs + _by_runs(smoothed, trust[:NUM_CHAINS])
             mixed += _by_sets(probs, fresh, counting.counted, local, trust[NUM_CHAINS:])
-        if mixed is not None and trust[:NUM_CHAINS].sum() >= PLAIN_TRUST:
+        if mixed is not None and trust.sum() >= PLAIN_TRUST:
             # the mean goes on with what the samples' classes turned out to be
             stretch.means(probs, parts, order, self.horizon_samples, mixed)
-            self._follow_runs(mixed, True, memory)
         else:
             stretch = counting
+        if mixed is not None and trust[:NUM_CHAINS].sum() >= PLAIN_TRUST:
+            self._follow_runs(mixed, True, memory)
+        else:
             self._follow_runs(filtered.beliefs[:, -1, -1], False, memory)
         if self._runs_have_ended(memory):
             # their few classes are the mean still, and everything after them looks like a set
@@ -197,12 +199,13 @@ class TemporalPrior(OutputRule):
         return mixed
 
     def _expected(self, probs: Numbers, memory: Tensors) -> Numbers | None:
-        """Classes of these samples if the run under way goes on; None where order is not plain."""
-        trust = self._trust(memory)[:NUM_CHAINS]
+        """Classes of these samples if what is under way goes on; None where order is not plain."""
+        trust = self._trust(memory)
         if trust.sum() < PLAIN_TRUST:
             return None
-        beliefs = memory["beliefs"].cpu().numpy().reshape(NUM_CHAINS, -1)
-        return np.broadcast_to(trust @ beliefs / trust.sum(), probs.shape)
+        beliefs, local = (memory[name].cpu().numpy() for name in ("beliefs", "local"))
+        known = np.concatenate([beliefs.reshape(NUM_CHAINS, -1), local])
+        return np.broadcast_to(trust @ known / trust.sum(), probs.shape)
 
     def _follow_runs(self, predictions: Numbers, plain: bool, memory: Tensors) -> None:
         runs = RunLengths.read(memory)
