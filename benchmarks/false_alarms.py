@@ -113,7 +113,7 @@ def replay(
         coupled: Whether batch norms let samples of a batch depend on each other.
     """
     guard = Guard()
-    watch = Watch(guard, attempt=_unused, learn=_unused)
+    watch = Watch(guard, attempt=_unused)
     evidence = new_evidence(guard, only_corrects=False, may_drift=follows)
     alarms, most = 0, 0.0
     for look in joined(domains, samples, seed):

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from trimtab.core import betting, unusual
+from trimtab.core.answer import answer_of, joined, learned
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import ParameterRule
 from trimtab.core.guard import FIRST_TRIAL
@@ -41,22 +42,19 @@ class Watch(Judging):
         """The state after a batch and its logits, under guard."""
         if state.guard["fallen_back"]:
             return self._on_trial(state, inputs)
-        after, logits, source = self.taken(state, inputs)
+        after, parts = learned(self.attempt, state, inputs)
         after.blessed = state.blessed  # a method's own reset does not forget it
-        after.guard, by_source = self.judged(state, after, inputs, logits, source)
-        if by_source is None:
-            return self._kept(state, after), logits
-        harmful = betting.evidence(after.guard["wealth"]) >= self.guard.alarm
-        return self._fallen_back(after) if harmful else self._kept(state, after), by_source
+        after.guard, logits, by_source = self.judged(state, after, inputs, joined(parts))
+        harmful = by_source and betting.evidence(after.guard["wealth"]) >= self.guard.alarm
+        return self._fallen_back(after) if harmful else self._kept(state, after), logits
 
     def foresee(self, state: StreamState, inputs: Tensor) -> Tensor:
         """The logits that ``step`` would return; the state stays as it is."""
         attempt = self.attempt(state)
         if state.guard["fallen_back"]:
             return attempt.by_the_source(inputs)
-        logits = attempt.soundly(inputs, foresee=True)
-        _, by_source = self.judged(state, attempt.state, inputs, logits, attempt.uncorrected)
-        return logits if by_source is None else by_source
+        answer = answer_of(attempt, attempt.soundly(inputs, foresee=True))
+        return self.judged(state, attempt.state, inputs, answer)[1]
 
     # ---------------------------------------------------------------- deciding
 
@@ -131,13 +129,15 @@ class Watch(Judging):
             evidence, _ = unusual.noted(state.guard, unusual.facts(inputs, logits))
             after.guard = evidence | {"trial_batches": number + 1}
             return after, logits
-        after, logits, source = self.taken(state, inputs)
+        after, parts = learned(self.attempt, state, inputs)
+        answer = joined(parts)
+        source = answer.source
         if source is None:
             source = self.passed(state, after, inputs)
         after.blessed = state.blessed
         evidence, _ = unusual.noted(state.guard, unusual.facts(inputs, source))
-        evidence = self.followed(evidence, state, logits)
-        look, _ = self.look(state, after, inputs, logits, source)
+        evidence, answer = self.followed(evidence, state, replace(answer, source=source))
+        look, _ = self.look(state, after, inputs, answer)
         evidence = self.weighed(evidence, look, cost=0)  # passes that were saved pay for it
         after.guard = evidence | {
             "trial_batches": number + 1,
