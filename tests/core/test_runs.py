@@ -40,7 +40,7 @@ def seen_along(classes: Tensor, batch: int = BATCH) -> list[bool]:
 
 def test_deviations_are_those_over_all_orders(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "REACH", 3)
-    monkeypatch.setattr(runs, "_weights", runs._weights.__wrapped__)
+    monkeypatch.setattr(runs, "pair_weights", runs.pair_weights.__wrapped__)
     said = torch.tensor([2, 2, 0, 0, 0, 1, 2])
 
     def alike(classes: Tensor) -> float:

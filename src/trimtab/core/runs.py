@@ -41,7 +41,8 @@ class Weights(NamedTuple):
 
 
 @cache
-def _weights(samples: int) -> Weights:
+def pair_weights(samples: int) -> Weights:
+    """Of a batch: the nearer a pair, the more it weighs; from ``REACH`` on it weighs nothing."""
     lags = range(1, min(REACH, samples))
     rows = torch.zeros(samples, dtype=torch.float64)
     for lag in lags:
@@ -68,7 +69,7 @@ def order_within(said: Tensor) -> float:
     of_class = torch.bincount(said).double()
     same = float((of_class * (of_class - 1)).sum())
     by_sample = 4 * float((of_class * (of_class - 1).square()).sum())
-    total, squares, rows = _weights(count)
+    total, squares, rows = pair_weights(count)
     pairs = count * (count - 1)
     triples = pairs * (count - 2)
     mean = total * same / pairs
