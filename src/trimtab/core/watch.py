@@ -16,6 +16,7 @@ from trimtab.core.guard import FIRST_TRIAL
 from trimtab.core.health import has_looked, length
 from trimtab.core.judging import SUSPICION, Judging
 from trimtab.core.state import StreamState
+from trimtab.core.stuck import is_stuck
 
 LOG = logging.getLogger("trimtab")
 
@@ -40,6 +41,8 @@ class Watch(Judging):
 
     def step(self, state: StreamState, inputs: Tensor) -> tuple[StreamState, Tensor]:
         """The state after a batch and its logits, under guard."""
+        if self._is_stuck(state, inputs):
+            return self._by_source(state, inputs)
         if state.guard["fallen_back"]:
             return self._on_trial(state, inputs)
         after, parts = learned(self.attempt, state, inputs)
@@ -51,10 +54,25 @@ class Watch(Judging):
     def foresee(self, state: StreamState, inputs: Tensor) -> Tensor:
         """The logits that ``step`` would return; the state stays as it is."""
         attempt = self.attempt(state)
-        if state.guard["fallen_back"]:
+        if state.guard["fallen_back"] or self._is_stuck(state, inputs):
             return attempt.by_the_source(inputs)
         answer = answer_of(attempt, attempt.soundly(inputs, foresee=True))
         return self.judged(state, attempt.state, inputs, answer)[1]
+
+    def _is_stuck(self, state: StreamState, inputs: Tensor) -> bool:
+        """Whether batch norms would go by the statistics of a single frame."""
+        attempt = self.attempt(state)
+        method = attempt.method
+        goes_by_batches = attempt.backbone.has_batch_norm and method.may_drift
+        return self.guard.acts and goes_by_batches and is_stuck(inputs)
+
+    def _by_source(self, state: StreamState, inputs: Tensor) -> tuple[StreamState, Tensor]:
+        """The source predicts a batch, and nothing is learned from it."""
+        after = state.draft()
+        after.pace.arrive(len(inputs))
+        logits = self.passed(state, after, inputs, paid=True)
+        after.guard, _ = unusual.noted(state.guard, unusual.facts(inputs, logits))
+        return after, logits
 
     # ---------------------------------------------------------------- deciding
 
@@ -123,11 +141,8 @@ class Watch(Judging):
         """The source predicts; now and then the adapted model shows what it would have said."""
         number = state.guard["trial_batches"]
         if number % state.guard["trial_every"]:
-            after = state.draft()
-            after.pace.arrive(len(inputs))
-            logits = self.passed(state, after, inputs, paid=True)
-            evidence, _ = unusual.noted(state.guard, unusual.facts(inputs, logits))
-            after.guard = evidence | {"trial_batches": number + 1}
+            after, logits = self._by_source(state, inputs)
+            after.guard |= {"trial_batches": number + 1}
             return after, logits
         after, parts = learned(self.attempt, state, inputs)
         answer = joined(parts)
