@@ -61,10 +61,10 @@ class Watch(Judging):
 
     def _is_stuck(self, state: StreamState, inputs: Tensor) -> bool:
         """Whether batch norms would go by the statistics of a single frame."""
+        if not (self.guard.acts and is_stuck(inputs)):
+            return False
         attempt = self.attempt(state)
-        method = attempt.method
-        goes_by_batches = attempt.backbone.has_batch_norm and method.may_drift
-        return self.guard.acts and goes_by_batches and is_stuck(inputs)
+        return attempt.backbone.has_batch_norm and attempt.method.may_drift
 
     def _by_source(self, state: StreamState, inputs: Tensor) -> tuple[StreamState, Tensor]:
         """The source predicts a batch, and nothing is learned from it."""
