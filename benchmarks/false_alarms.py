@@ -133,7 +133,8 @@ def replay(
     for look in joined(domains, samples, seed):
         if follows:
             evidence = correlation.arrived(evidence, look.adapted) if shifts else evidence
-            evidence = arrived(evidence, look.adapted, coupled)
+            if shifts == method.shifts_classes:  # no rule is left out
+                evidence = arrived(evidence, look.adapted, coupled)
             in_runs += runs.are_seen(evidence)
         purpose = method.shifts_classes
         look = replace(_as_asked(look, evidence), may_drift=follows, shifts_classes=purpose)

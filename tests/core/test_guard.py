@@ -391,6 +391,14 @@ def test_a_rule_that_assumes_runs_answers_a_batch_that_shows_some() -> None:
     assert torch.equal(adapter(in_a_row(64, 0)), plain(in_a_row(64, 0)).roll(1, 1))
 
 
+def test_a_biased_source_is_no_sign_of_runs_where_nothing_could_erase_them() -> None:
+    """The order of neighbours tells runs that batch norms erase; here there are no batch norms."""
+    for rule, followed in ((AssumesRuns(), False), (Spoils(), True)):
+        adapter = learning(rule)
+        feed(adapter, 2)
+        assert bool(len(adapter.state.guard["lately"])) is followed
+
+
 def test_views_of_a_rule_that_has_no_say_are_without_it_too() -> None:
     """Otherwise it would contradict itself wherever it is looked at."""
 

@@ -104,8 +104,8 @@ class Judging(Shadow):
             return evidence, answer
         if method.may_drift and method.shifts_classes:
             evidence = correlation.arrived(evidence, answer.before)
-        if answer.may_assume_runs and self.guard.acts:
-            answer = answer.assuming(runs.are_seen(evidence))
+        if answer.may_assume_runs:  # and no batch norms, so that nothing erases runs
+            return evidence, answer.assuming(runs.are_seen(evidence) or not self.guard.acts)
         coupled = attempt.backbone.has_batch_norm and not method.only_corrects
         return arrived(evidence, answer.logits, coupled), answer
 
