@@ -6,7 +6,9 @@ models say of every batch and of its views. Whole domains of that record (of mix
 whose first sample is of one domain), drawn at random, are then joined to streams of 100,000
 samples and more, which take seconds: the guard's own weighing looks at every batch,
 several times as often as it would along a stream, so alarms are rather counted too often. What a
-replay cannot show is how adapting itself would have gone on.
+replay cannot show is how adapting itself would have gone on. Output rules that a guard has to see
+runs for are left out of the record; ``in_runs`` counts the batches in which they would have had
+their say.
 """
 
 import argparse
@@ -24,12 +26,13 @@ import torch
 import trimtab
 from trimtab import models, streams
 from trimtab.augment.stretch import stretched as in_full_contrast
-from trimtab.core import betting
+from trimtab.core import betting, correlation, runs
 from trimtab.core.backbone import Tensors
 from trimtab.core.files import write_whole
 from trimtab.core.guard import Guard, new_evidence
 from trimtab.core.judging import arrived
 from trimtab.core.look import Look
+from trimtab.core.method import Method
 from trimtab.core.questions import questions
 from trimtab.core.shadow import PATCHES, TELLING
 from trimtab.core.watch import Watch
@@ -49,7 +52,7 @@ Domains = list[list[Look]]
 def record(network: str, method: str, name: str, images: int) -> tuple[Domains, dict[str, float]]:
     """A look at every batch of a stream, and the errors of both models, in %."""
     backbone, stream = _stream(network, name, images)
-    adapter = trimtab.adapt(backbone, method, guard=False)
+    adapter = trimtab.adapt(backbone, without_runs(network, method), guard=False)
     found: dict[int, list[Look]] = {}
     wrong, count = {"source": 0, "adapted": 0}, 0
     for batch in stream:
@@ -61,6 +64,16 @@ def record(network: str, method: str, name: str, images: int) -> tuple[Domains, 
         wrong["adapted"] += int((look.said != labels).sum())
         count += len(labels)
     return list(found.values()), {name: round(100 * n / count, 2) for name, n in wrong.items()}
+
+
+def without_runs(network: str, name: str) -> Method:
+    """The recipe as a guard lets it answer while no runs are seen."""
+    method = trimtab.build(name)
+    if models.load(network).has_batch_norm:
+        return method
+    names = {rule.name for rule in method.rules_for_runs}
+    kept = tuple(part for part in method.components if part.name not in names)
+    return replace(method, components=kept)
 
 
 def _stream(network: str, name: str, images: int) -> tuple[Any, Any]:
@@ -102,31 +115,36 @@ def joined(domains: Domains, samples: int, seed: int) -> Iterator[Look]:
 
 
 def replay(
-    domains: Domains, samples: int, seed: int, follows: bool, shifts: bool, coupled: bool
-) -> tuple[int, float]:
-    """Alarms along a long stream, and the most evidence of harm, in nats.
+    domains: Domains, samples: int, seed: int, method: Method, shifts: bool, coupled: bool
+) -> tuple[int, int, float]:
+    """Along a long stream: alarms, batches that are taken for part of a run, and the most evidence
+    of harm, in nats.
 
     Args:
-        follows: Whether the guard follows the order of classes, as it does but for methods that
-            learn it themselves.
-        shifts: Whether output rules may favour classes on purpose.
+        method: As it answers all along.
+        shifts: Whether some rules of it may favour classes on purpose.
         coupled: Whether batch norms let samples of a batch depend on each other.
     """
+    follows = method.may_drift
     guard = Guard()
-    watch = Watch(guard, attempt=_unused, learn=_unused)
+    watch = Watch(guard, attempt=_unused)
     evidence = new_evidence(guard, only_corrects=False, may_drift=follows)
-    alarms, most = 0, 0.0
+    alarms, in_runs, most = 0, 0, 0.0
     for look in joined(domains, samples, seed):
         if follows:
-            evidence = arrived(evidence, look.adapted, coupled, shifts)
-        look = replace(_as_asked(look, evidence), may_drift=follows, shifts_classes=shifts)
+            evidence = correlation.arrived(evidence, look.adapted) if shifts else evidence
+            if shifts == method.shifts_classes:  # no rule is left out
+                evidence = arrived(evidence, look.adapted, coupled)
+            in_runs += runs.are_seen(evidence)
+        purpose = method.shifts_classes
+        look = replace(_as_asked(look, evidence), may_drift=follows, shifts_classes=purpose)
         evidence = watch.weighed(evidence, look, cost=0)
         known = betting.evidence(evidence["wealth"])
         most = max(most, known)
         if known >= guard.alarm:
             alarms += 1
             evidence |= {"wealth": torch.zeros_like(evidence["wealth"])}
-    return alarms, most
+    return alarms, in_runs, most
 
 
 def _as_asked(look: Look, evidence: Tensors) -> Look:
@@ -163,13 +181,11 @@ def main() -> None:
     for case in product(args.networks, args.methods, args.streams):
         if case not in done:
             domains, errors = record(*case, args.images)
-            method = trimtab.build(case[1])
-            coupled = models.load(case[0]).has_batch_norm
-            alarms, most = replay(
-                domains, args.samples, 0, method.may_drift, method.shifts_classes, coupled
-            )
+            method, coupled = without_runs(*case[:2]), models.load(case[0]).has_batch_norm
+            shifts = trimtab.build(case[1]).shifts_classes
+            alarms, in_runs, most = replay(domains, args.samples, 0, method, shifts, coupled)
             row = dict(zip(("network", "method", "stream"), case, strict=True))
-            row |= {**errors, "samples": args.samples, "alarms": alarms}
+            row |= {**errors, "samples": args.samples, "alarms": alarms, "in_runs": in_runs}
             found.append(row | {"most_evidence": round(most, 2)})
             print(found[-1], flush=True)
             write_whole(args.out, (json.dumps(found, indent=1) + "\n").encode())

@@ -21,7 +21,7 @@ def unused(*_: Any) -> Any:
     raise AssertionError("no pass is made")
 
 
-WATCH = Watch(Guard(), attempt=unused, learn=unused)
+WATCH = Watch(Guard(), attempt=unused)
 
 
 class Stream:

@@ -364,6 +364,101 @@ def test_what_learns_the_stream_returns_once_it_has_proved_itself(
     assert adapter.health.predicting == soon
 
 
+class AssumesRuns(OutputRule):
+    """Says the next class of everything."""
+
+    assumes_runs = True
+
+    def correct(self, logits: Tensor, step: Step, memory: dict[str, Tensor]) -> Tensor:
+        return logits.roll(1, 1)
+
+
+def in_a_row(count: int, seed: int) -> Tensor:
+    """Images in the order of their classes."""
+    made = images(count, seed)
+    return made[made.mean((2, 3)).argmax(1).argsort()]
+
+
+def test_a_rule_that_assumes_runs_has_no_say_where_there_are_none() -> None:
+    adapter, plain = learning(AssumesRuns()), trimtab.adapt(Painted(), "tent", guard=False)
+    for n in range(20):
+        assert torch.equal(adapter(images(32, n)), plain(images(32, n)))
+    assert adapter.health.agreement == 1  # and neither is it compared
+
+
+def test_a_rule_that_assumes_runs_answers_a_batch_that_shows_some() -> None:
+    adapter, plain = learning(AssumesRuns()), trimtab.adapt(Painted(), "tent", guard=False)
+    assert torch.equal(adapter(in_a_row(64, 0)), plain(in_a_row(64, 0)).roll(1, 1))
+
+
+def test_a_biased_source_is_no_sign_of_runs_where_nothing_could_erase_them() -> None:
+    """The order of neighbours tells runs that batch norms erase; here there are no batch norms."""
+    for rule, followed in ((AssumesRuns(), False), (Spoils(), True)):
+        adapter = learning(rule)
+        feed(adapter, 2)
+        assert bool(len(adapter.state.guard["lately"])) is followed
+
+
+def test_views_of_a_rule_that_has_no_say_are_without_it_too() -> None:
+    """Otherwise it would contradict itself wherever it is looked at."""
+
+    Tinkers.switch = [True]
+    found = []
+    for rules in ((Tinkers(),), (Tinkers(), AssumesRuns())):
+        method = Method((*trimtab.build("tent").components, *rules), norm=SOURCE)
+        adapter = trimtab.adapt(Painted(), method, guard=Guard(allowed_harm=0.5))
+        feed(adapter, 6)
+        found.append(adapter.health.accuracy)
+    assert found[0] is not None
+    assert found[0] == found[1]
+
+
+def test_a_guard_that_does_not_act_lets_every_rule_have_its_say() -> None:
+    method = Method((*trimtab.build("tent").components, AssumesRuns()), norm=SOURCE)
+    watched = trimtab.adapt(Painted(), method, guard=Guard(acts=False))
+    plain = trimtab.adapt(Painted(), method, guard=False)
+    assert torch.equal(watched(images(32, 0)), plain(images(32, 0)))
+
+
+def test_with_batch_norms_rules_that_assume_runs_have_their_say_as_ever() -> None:
+    network = nn.Sequential(nn.BatchNorm2d(CLASSES), Painted())
+    inputs = images(32, 0) / 2
+    answers = [trimtab.adapt(network, "roid", guard=guard)(inputs) for guard in (True, False)]
+    assert torch.equal(*answers)
+
+
+def test_rules_that_assume_runs_are_the_last_ones_of_methods_that_learn() -> None:
+    def names(method: Method) -> list[str]:
+        return [rule.name for rule in method.rules_for_runs]
+
+    assert names(trimtab.build("roid")) == ["prior_correction"]
+    assert names(trimtab.build("roid").plus(Spoils())) == []  # may build on what it corrects
+    assert names(trimtab.build("tent").plus(Spoils(), AssumesRuns())) == ["assumes_runs"]
+    for spec in ("tent", "lame", "source + prior_correction", "trimtab", "cotta"):
+        assert names(trimtab.build(spec)) == []
+
+
+@pytest.mark.parametrize("batches", [3, 7])
+def test_what_is_known_of_runs_goes_on_after_a_restore(batches: int) -> None:
+    adapter, other = learning(AssumesRuns()), learning(AssumesRuns())
+    for n in range(batches):
+        adapter(in_a_row(40, n) if n < 5 else images(40, n))
+    other.load_state_dict(adapter.state_dict())
+    for n in range(6):
+        inputs = in_a_row(12, n) if n % 2 else images(12, n)
+        assert torch.equal(adapter.predict(inputs), other(inputs))
+        adapter(inputs)
+    assert torch.equal(adapter.state.guard["runs"], other.state.guard["runs"])
+
+
+def test_a_window_that_fills_up_within_a_batch_does_not_change_which_rules_have_a_say() -> None:
+    method = Method((*trimtab.build("tent").components, AssumesRuns()), norm=SOURCE)
+    adapter = trimtab.adapt(Painted(), method, guard=True, window=24)
+    plain = trimtab.adapt(Painted(), "tent", guard=False, window=24)
+    for n in range(6):
+        assert torch.equal(adapter(images(40, n)), plain(images(40, n)))
+
+
 class FollowsTheFirst(OutputRule):
     """Says, of every sample, a class that is as far off as the first sample's is from class 0."""
 

@@ -20,7 +20,7 @@ def unused(*_: Any) -> Any:
     raise AssertionError("no pass is made")
 
 
-WATCH = Watch(Guard(), attempt=unused, learn=unused)
+WATCH = Watch(Guard(), attempt=unused)
 
 
 def logits(classes: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 import trimtab
 from trimtab import Guard
+from trimtab.components.prior_correction import PriorCorrection
 from trimtab.core.adapter import Adapter
 from trimtab.core.component import OutputRule, Step
 from trimtab.core.look import COLUMNS, Look
@@ -132,3 +133,13 @@ def test_the_pixel_that_speaks_for_an_image_is_elsewhere_in_each() -> None:
     assert float(chosen.min()) >= 0
     assert abs(float(chosen.mean()) - 23.5) < 3
     assert torch.equal(one_of_each(places[:1], 7), one_of_each(places)[7:8])
+
+
+def test_rules_for_pixels_have_their_say_as_ever() -> None:
+    """Pixels of one image are no run, so a rule that assumes runs is not asked for any."""
+    method = trimtab.build("tent").plus(PriorCorrection(pixels=True))
+    answers = [
+        trimtab.adapt(Painted(), method, guard=guard, task="segmentation")(images(8, 0))
+        for guard in (True, False)
+    ]
+    assert torch.equal(*answers)

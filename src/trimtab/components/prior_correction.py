@@ -41,6 +41,7 @@ class PriorCorrection(OutputRule):
     pixels: bool = False
 
     dense = True
+    assumes_runs = True
 
     def for_dense(self) -> "PriorCorrection | None":
         """As it is where ``pixels`` says so, otherwise none.

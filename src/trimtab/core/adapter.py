@@ -13,6 +13,7 @@ from torch import Tensor
 
 from trimtab.core import captured, memory_limit, saved
 from trimtab.core import inputs as input_rules
+from trimtab.core.answer import learned
 from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.beginning import Beginnings, sample_of
@@ -163,7 +164,8 @@ class Adapter(Observed, Face):
     def _guarded(self, state: StreamState, inputs: Tensor) -> tuple[StreamState, list[Tensor]]:
         """The same for honest samples, under guard where there is one."""
         if self.guard is None or not len(inputs):
-            return self._learned(state, inputs)
+            state, answers = learned(self._attempts, state, inputs)
+            return state, [answer.logits for answer in answers]
         state, logits = self._watch(self.guard).step(state, inputs)
         return state, [logits]
 
@@ -174,17 +176,11 @@ class Adapter(Observed, Face):
         return self._attempt(begun, self._beginnings.latest).soundly(inputs, foresee=True)
 
     def _watch(self, guard: Guard) -> Watch:
-        return Watch(guard, partial(self._attempt, first=self._beginnings.latest), self._learned)
+        return Watch(guard, self._attempts)
 
-    def _learned(self, state: StreamState, inputs: Tensor) -> tuple[StreamState, list[Tensor]]:
-        """Learn from samples, cut where a window fills up, however they are batched."""
-        logits: list[Tensor] = []
-        while len(inputs):
-            room = state.window.room if self.learns else None
-            attempt = self._attempt(state, self._beginnings.latest)
-            logits.append(attempt.take(inputs[:room]))
-            state, inputs = attempt.state, inputs[len(logits[-1]) :]
-        return state, logits
+    @property
+    def _attempts(self) -> partial[Attempt]:
+        return partial(self._attempt, first=self._beginnings.latest)
 
     # ---------------------------------------------------------------- stopping and going on
 

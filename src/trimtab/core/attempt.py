@@ -58,6 +58,7 @@ class Attempt:
         moves: How many times an update goes along its gradient: for batches it stands for.
         row_gradient: Gradients of all parameters one after the other, where they were added up so.
         uncorrected: The source model's logits of the batch, where a method only corrects these.
+        independent: Logits before the first rule that a guard has to see runs for.
     """
 
     backbone: Backbone
@@ -74,6 +75,7 @@ class Attempt:
     loss_scale: float = 1.0
     row_gradient: Tensor | None = None
     uncorrected: Tensor | None = None
+    independent: Tensor | None = None
     micro_batch: int | None = field(init=False)
     state: StreamState = field(init=False)
     _drafted: dict[int, Tensor] = field(init=False)
@@ -99,6 +101,13 @@ class Attempt:
     def playing(self, role: type[Role]) -> list[Role]:
         """The method's components that play a role, in their order."""
         return self.method.playing(role)
+
+    @property
+    def first_rule_for_runs(self) -> roles.OutputRule | None:
+        """The first of those output rules that a guard has to see runs for. With batch norms there
+        are none: a batch's own statistics leave little of a bias that rules could make more of."""
+        rules = [] if self.backbone.has_batch_norm else self.method.rules_for_runs
+        return rules[0] if rules else None
 
     @property
     def trust(self) -> float:
@@ -151,7 +160,7 @@ class Attempt:
         except NotFiniteError:
             pass
         counters, paced = self.state.counters, self.state.pace
-        self.uncorrected = None
+        self.uncorrected = self.independent = None
         self._draft()
         self.state.counters, self.state.pace = counters, paced
         counters.skipped_updates += 1

@@ -258,6 +258,10 @@ class SourceTrust(Component):
 class OutputRule(Component):
     """Edits what the caller gets."""
 
+    assumes_runs: ClassVar[bool] = False
+    """Whether it is right only where classes are correlated in time: then a guard answers without
+    it while nothing speaks for that."""
+
     @abstractmethod
     def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
         """Logits to hand to the caller, shape (batch, classes)."""

@@ -11,6 +11,7 @@ import math
 import torch
 from torch import Tensor
 
+from trimtab.core import runs
 from trimtab.core.backbone import Tensors
 from trimtab.core.shares import class_shares
 
@@ -25,7 +26,11 @@ CORRELATED = 3.0
 
 
 def arrived(evidence: Tensors, logits: Tensor) -> Tensors:
-    """The evidence once the adapted model has predicted a batch, of shape (samples, classes)."""
+    """The evidence once the adapted model has predicted a batch, of shape (samples, classes).
+
+    Args:
+        logits: Before the output rules that assume classes in runs.
+    """
     if logits.dim() != 2:
         return evidence  # of segments, which are no runs
     block = torch.cat([evidence["block"], logits.argmax(1).to(evidence["block"])])
@@ -33,6 +38,7 @@ def arrived(evidence: Tensors, logits: Tensor) -> Tensors:
         return evidence | {"block": block}
     shares, known = class_shares(block.long(), logits.shape[1]).double(), evidence["recent_samples"]
     recent, correlation = evidence["recent_classes"], evidence["correlation"]
+    deviations = 0.0
     if len(recent):
         deviations = deviations_of(shares, len(block), recent, float(known))
         total, weight = correlation.tolist()
@@ -44,6 +50,7 @@ def arrived(evidence: Tensors, logits: Tensor) -> Tensors:
         "recent_classes": recent.lerp(shares, weight) if len(recent) else shares,
         "recent_samples": after,
         "correlation": correlation,
+        "runs": runs.noted(evidence["runs"], block.long(), deviations),
     }
 
 

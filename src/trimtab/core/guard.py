@@ -131,6 +131,7 @@ def new_evidence(guard: Guard | None, only_corrects: bool, may_drift: bool = Tru
         "block": torch.zeros(0),
         "recent_classes": torch.zeros(0, dtype=torch.float64),
         "correlation": torch.zeros(2, dtype=torch.float64),
+        "runs": torch.zeros(2, dtype=torch.float64),
         "apart": torch.zeros(glance.SIGNS, dtype=torch.float64),
         "last_look": torch.zeros(glance.SIGNS, dtype=torch.float64),
         "wealth": betting.new_wealth(may_drift),

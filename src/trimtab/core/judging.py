@@ -18,8 +18,10 @@ from trimtab.core import (
     glance,
     merit,
     order,
+    runs,
     unusual,
 )
+from trimtab.core.answer import Answer
 from trimtab.core.backbone import Tensors
 from trimtab.core.look import COLUMNS, Look, remembered
 from trimtab.core.pace import passes
@@ -55,49 +57,57 @@ class Judging(Shadow):
         before: StreamState,
         after: StreamState,
         inputs: Tensor,
-        logits: Tensor,
-        source: Tensor | None = None,
-    ) -> tuple[Tensors, Tensor | None]:
-        """The evidence once a batch is predicted; the source's logits where these are answered.
+        answer: Answer,
+    ) -> tuple[Tensors, Tensor, bool]:
+        """The evidence once a batch is predicted, the logits to answer with, and whether they are
+        the source's.
 
         From suspicion on the source answers what was looked at, until the adapted model is cleared
         or there is an alarm. Corrections of outputs that remember nothing have no merits but those
-        in the batch itself, and answer it only where they show that they help.
-
-        Args:
-            source: The source's logits, where they are known: then every batch is compared.
+        in the batch itself, and answer it only where they show that they help. Where the source's
+        logits cost nothing, every batch is compared.
         """
-        evidence, surprise = unusual.noted(before.guard, unusual.facts(inputs, logits))
-        evidence = self.followed(evidence, before, logits)
+        evidence, surprise = unusual.noted(before.guard, unusual.facts(inputs, answer.before))
+        evidence, answer = self.followed(evidence, before, answer)
+        source, logits = answer.source, answer.logits
         if source is None and self._is_glance_due(evidence, before, len(inputs), surprise.inputs):
-            evidence = self._glanced(evidence, before, after, inputs, logits, surprise.inputs)
+            evidence = self._glanced(evidence, before, after, inputs, answer, surprise.inputs)
         odd = self._is_odd(evidence, logits, surprise.unsure)
         if self._is_due(evidence, before, len(inputs), odd):
-            look, cost = self.look(before, after, inputs, logits, source)
+            look, cost = self.look(before, after, inputs, answer)
             evidence = self.weighed(evidence, look, cost)
         elif source is not None:
-            look = self.plain_look(before, logits, source)
+            look = self.plain_look(before, answer, source)
             evidence, _ = self._noted(evidence, look, cost=0)
         else:
-            return evidence, None
+            return evidence, logits, False
         suspicious = betting.evidence(evidence["wealth"]) >= min(SUSPICION, self.guard.alarm)
         if source is not None and not any(after.memory.values()):
             harms = evidence["ring"][: len(look.source), 0]
             suspicious = suspicious or not self.is_cleared(harms, -HELP)
         if not (suspicious and self.guard.acts):
-            return evidence, None
+            return evidence, logits, False
         known = look.source if source is None else source
-        return evidence, self.rest_by_source(before, after, inputs, known)
+        return evidence, self.rest_by_source(before, after, inputs, known), True
 
-    def followed(self, evidence: Tensors, state: StreamState, logits: Tensor) -> Tensors:
-        """The evidence once the order of classes is followed through a batch that was predicted;
-        but for methods that learn this order themselves, and answer by it."""
+    def followed(
+        self, evidence: Tensors, state: StreamState, answer: Answer
+    ) -> tuple[Tensors, Answer]:
+        """The evidence once the order of classes is followed through a batch that was predicted,
+        and the answer: rules that assume runs have their say where there are some.
+
+        But for methods that learn this order themselves, and answer by it.
+        """
         attempt = self.attempt(state)
         method = attempt.method
         if method.tells_of_stream:
-            return evidence
+            return evidence, answer
+        if method.may_drift and method.shifts_classes:
+            evidence = correlation.arrived(evidence, answer.before)
+        if answer.may_assume_runs:  # and no batch norms, so that nothing erases runs
+            return evidence, answer.assuming(runs.are_seen(evidence) or not self.guard.acts)
         coupled = attempt.backbone.has_batch_norm and not method.only_corrects
-        return arrived(evidence, logits, coupled, method.may_drift and method.shifts_classes)
+        return arrived(evidence, answer.logits, coupled), answer
 
     def learns_the_stream(self, state: StreamState) -> bool:
         """Whether components learn the order of the stream."""
@@ -114,8 +124,8 @@ class Judging(Shadow):
             return OVERDRAFT
         if betting.strongest(evidence["wealth"], betting.DRIFT) >= DRIFTING:
             return ORDER_OVERDRAFT
-        runs = order.is_seen(evidence) or erased.certainty(evidence, logits.shape[1]) > 0
-        if runs and order.is_plainer_to_source(evidence):
+        in_runs = order.is_seen(evidence) or erased.certainty(evidence, logits.shape[1]) > 0
+        if in_runs and order.is_plainer_to_source(evidence):
             return ORDER_OVERDRAFT
         called = unsure or float(evidence["apart"].sum()) >= glance.CALL
         called = called or concentration.shows(
@@ -148,14 +158,14 @@ class Judging(Shadow):
         before: StreamState,
         after: StreamState,
         inputs: Tensor,
-        logits: Tensor,
+        answer: Answer,
         surprising: bool,
     ) -> Tensors:
         """The evidence once both models' predictions of a few samples were compared."""
         count = glance.samples(surprising)
         shown = glance.places(len(inputs), int(evidence["batches"]), count)
         source = self.passed(before, after, inputs[shown])
-        look = self.plain_look(before, logits[shown], source)
+        look = self.plain_look(before, answer, source, shown)
         after_it, rows = self._noted(evidence, look, len(source))
         sums, ring, last = evidence["apart"], evidence["ring"], evidence["last_look"]
         return after_it | {
@@ -176,7 +186,7 @@ class Judging(Shadow):
         error = float(harms.std(correction=0)) / math.sqrt(len(harms))
         return float(harms.mean()) + error <= allowed
 
-    def _runs(self, evidence: Tensors, look: Look) -> merit.Order:
+    def _order(self, evidence: Tensors, look: Look) -> merit.Order:
         """What is known of classes that come in runs."""
         gone = erased.certainty(evidence, look.classes)
         veiled = doubt.veiled(look, evidence["ring"]) if gone else 0.0
@@ -187,13 +197,13 @@ class Judging(Shadow):
         allowed, ring, wealth = self.guard.allowed_harm, evidence["ring"], evidence["wealth"]
         looked_at = float(evidence["looked_at"])
         evidence = order.compared(evidence, look)
-        runs = self._runs(evidence, look)
-        sure = max(runs.sure, runs.erased) >= 1
+        known_order = self._order(evidence, look)
+        sure = max(known_order.sure, known_order.erased) >= 1
         look = replace(look, in_runs=sure and not look.agreed)
         doubts = doubt.doubts(look, ring, evidence["habit"])
         usual = evidence["usual_classes"]
         certain = doubt.certainty(look, ring)
-        rows = look.rows(ring, int(looked_at), doubts, usual, certain, runs)
+        rows = look.rows(ring, int(looked_at), doubts, usual, certain, known_order)
         if look.compared:
             wealth = betting.after(wealth, betting.STABILITY, rows[:, 0], allowed)
         flow = concentration.flows(rows, ring, look.source.shape[1])
@@ -221,16 +231,11 @@ class Judging(Shadow):
         return evidence | known, rows
 
 
-def arrived(
-    evidence: Tensors, logits: Tensor, coupled: bool, shifts_classes: bool = False
-) -> Tensors:
+def arrived(evidence: Tensors, logits: Tensor, coupled: bool) -> Tensors:
     """The evidence once the adapted model has predicted a batch, of shape (samples, classes).
 
     Args:
         coupled: Whether batch norms let samples of a batch depend on each other.
-        shifts_classes: Whether output rules may favour the class of a run on purpose, so that it
-            matters whether predictions are correlated.
     """
     evidence = erased.arrived(evidence, logits) if coupled else evidence
-    evidence = correlation.arrived(evidence, logits) if shifts_classes else evidence
     return order.arrived(evidence, logits)

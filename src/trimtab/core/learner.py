@@ -89,8 +89,10 @@ class Learner:
     def correct(self, attempt: Attempt, step: roles.Step) -> Tensor:
         """The logits after the output rules."""
         step = replace(step, prediction=step.prediction.detach())
-        logits = step.prediction.logits
+        logits, first = step.prediction.logits, attempt.first_rule_for_runs
         for rule in attempt.playing(roles.OutputRule):
+            if rule is first:
+                attempt.independent = logits
             logits = rule.correct(logits, step, attempt.state.memory[rule.name])
         if logits is not step.prediction.logits and not is_finite(logits):
             raise NotFiniteError("corrected logits")

@@ -86,6 +86,16 @@ class Method:
         return bool(self.playing(OutputRule))
 
     @property
+    def rules_for_runs(self) -> list[OutputRule]:
+        """Output rules, the last ones, that are right only where classes are correlated in time;
+        none where the method only corrects, nor where it learns the order of classes."""
+        rules = self.playing(OutputRule)
+        if not self.may_drift:
+            return []
+        others = [place for place, rule in enumerate(rules, 1) if not rule.assumes_runs]
+        return rules[max(others, default=0) :]
+
+    @property
     def may_drift(self) -> bool:
         """Whether classes that it favours more than the source model does speak against it: not
         where it only corrects, nor where it learns the order of classes."""

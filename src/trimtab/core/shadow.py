@@ -12,6 +12,7 @@ from trimtab.augment import Augment, augmented, mirrored
 from trimtab.augment.destroy import PatchShuffle
 from trimtab.augment.normalization import in_force
 from trimtab.augment.stretch import stretched
+from trimtab.core.answer import Answer, answer_of
 from trimtab.core.attempt import Attempt
 from trimtab.core.guard import Guard
 from trimtab.core.look import Look
@@ -24,6 +25,7 @@ LOOK_SAMPLES = 64
 TELLING = 0.02
 """Where the models differ on no more than this share of samples, views would tell nothing."""
 PATCHES = PatchShuffle(4)
+WHOLE = slice(None)
 
 
 @dataclass(frozen=True)
@@ -32,78 +34,72 @@ class Shadow:
 
     Args:
         attempt: Makes an attempt from a state.
-        learn: Takes a batch without a guard: the state after it, and its logits in parts.
     """
 
     guard: Guard
     attempt: Callable[[StreamState], Attempt]
-    learn: Callable[[StreamState, Tensor], tuple[StreamState, list[Tensor]]]
 
     def look(
         self,
         before: StreamState,
         after: StreamState,
         inputs: Tensor,
-        logits: Tensor,
-        source: Tensor | None = None,
+        answer: Answer,
     ) -> tuple[Look, int]:
         """Both models on the same samples, and on a view of them where they differ; its passes.
 
         Args:
-            before: The state that ``logits`` were predicted with.
+            before: The state that ``inputs`` were answered with.
             after: Its counters count the passes.
-            source: The source model's logits, where they are known already.
         """
         spent = after.counters.forward_samples
-        shown, adapted = inputs[:LOOK_SAMPLES], logits[:LOOK_SAMPLES]
+        shown, source = inputs[:LOOK_SAMPLES], answer.source
         if source is None:
             source = self.passed(before, after, shown)
-        look = self.plain_look(before, adapted, source[:LOOK_SAMPLES])
+        look = self.plain_look(before, answer, source[:LOOK_SAMPLES], slice(LOOK_SAMPLES))
         look = replace(look, agreed=look.disagreement <= TELLING)
         if not look.agreed and (view := self._view(before, shown)) is not None:
-            adapted_view, source_view = self._both(before, after, view)
+            adapted_view, source_view = self._both(before, after, view, answer.assumes_runs)
             if adapted_view.dim() > 2 and self.guard.view is None:  # pixels back to their places
                 adapted_view, source_view = mirrored(adapted_view), mirrored(source_view)
             look = replace(look, adapted_view=adapted_view, source_view=source_view)
-        if _are_images(shown) and adapted.dim() == 2:
+        if _are_images(shown) and look.adapted.dim() == 2:
             look = self._questioned(look, before, after, shown)
         return look, after.counters.forward_samples - spent
 
-    def plain_look(self, state: StreamState, adapted: Tensor, source: Tensor) -> Look:
-        """Logits of both models, without a view."""
+    def plain_look(
+        self, state: StreamState, answer: Answer, source: Tensor, shown: slice = WHOLE
+    ) -> Look:
+        """Logits of both models, without a view.
+
+        Args:
+            source: The source model's, of the samples that are ``shown``.
+        """
         method = self.attempt(state).method
-        look = Look(adapted, source, corrects=method.only_corrects, may_drift=method.may_drift)
-        return replace(look, shifts_classes=method.shifts_classes)
+        look = Look(answer.logits[shown], source, corrects=method.only_corrects)
+        shifts = method.shifts_classes and answer.assumes_runs
+        return replace(look, may_drift=method.may_drift, shifts_classes=shifts)
 
-    def taken(
-        self, state: StreamState, inputs: Tensor
-    ) -> tuple[StreamState, Tensor, Tensor | None]:
-        """The state after a batch and its logits, without a guard; the source's logits too where
-        they are the method's own before it corrects them, so that they cost nothing."""
-        attempt = self.attempt(state)
-        if not attempt.method.only_corrects:
-            after, parts = self.learn(state, inputs)
-            return after, torch.cat(parts), None
-        logits = attempt.take(inputs)
-        return attempt.state, logits, attempt.uncorrected
-
-    def _both(self, before: StreamState, after: StreamState, view: Tensor) -> tuple[Tensor, Tensor]:
+    def _both(
+        self, before: StreamState, after: StreamState, view: Tensor, runs: bool
+    ) -> tuple[Tensor, Tensor]:
         """Predictions of a view by the adapted and by the source model.
 
         Rules that only correct outputs let samples of a batch agree, which any view of the whole
         batch would repeat, so they see every other sample.
         """
         parts = 2 if self.attempt(before).method.only_corrects and len(view) > 1 else 1
-        pairs = [self._pair(before, after, view[n::parts]) for n in range(parts)]
+        pairs = [self._pair(before, after, view[n::parts], runs) for n in range(parts)]
         return _woven([pair[0] for pair in pairs]), _woven([pair[1] for pair in pairs])
 
     def _pair(
-        self, before: StreamState, after: StreamState, inputs: Tensor
+        self, before: StreamState, after: StreamState, inputs: Tensor, runs: bool
     ) -> tuple[Tensor, Tensor]:
         attempt = self.attempt(before)
         with torch.no_grad():
-            logits = attempt.soundly(inputs, foresee=True)
+            answer = answer_of(attempt, attempt.soundly(inputs, foresee=True))
         self._count(attempt, before, after)
+        logits = answer.assuming(runs).logits
         if attempt.uncorrected is not None:
             return logits, attempt.uncorrected
         return logits, self.passed(before, after, inputs)

@@ -9,12 +9,14 @@ import torch
 from torch import Tensor
 
 from trimtab.core import betting, unusual
+from trimtab.core.answer import answer_of, joined, learned
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import ParameterRule
 from trimtab.core.guard import FIRST_TRIAL
 from trimtab.core.health import has_looked, length
 from trimtab.core.judging import SUSPICION, Judging
 from trimtab.core.state import StreamState
+from trimtab.core.stuck import is_stuck
 
 LOG = logging.getLogger("trimtab")
 
@@ -39,24 +41,38 @@ class Watch(Judging):
 
     def step(self, state: StreamState, inputs: Tensor) -> tuple[StreamState, Tensor]:
         """The state after a batch and its logits, under guard."""
+        if self._is_stuck(state, inputs):
+            return self._by_source(state, inputs)
         if state.guard["fallen_back"]:
             return self._on_trial(state, inputs)
-        after, logits, source = self.taken(state, inputs)
+        after, parts = learned(self.attempt, state, inputs)
         after.blessed = state.blessed  # a method's own reset does not forget it
-        after.guard, by_source = self.judged(state, after, inputs, logits, source)
-        if by_source is None:
-            return self._kept(state, after), logits
-        harmful = betting.evidence(after.guard["wealth"]) >= self.guard.alarm
-        return self._fallen_back(after) if harmful else self._kept(state, after), by_source
+        after.guard, logits, by_source = self.judged(state, after, inputs, joined(parts))
+        harmful = by_source and betting.evidence(after.guard["wealth"]) >= self.guard.alarm
+        return self._fallen_back(after) if harmful else self._kept(state, after), logits
 
     def foresee(self, state: StreamState, inputs: Tensor) -> Tensor:
         """The logits that ``step`` would return; the state stays as it is."""
         attempt = self.attempt(state)
-        if state.guard["fallen_back"]:
+        if state.guard["fallen_back"] or self._is_stuck(state, inputs):
             return attempt.by_the_source(inputs)
-        logits = attempt.soundly(inputs, foresee=True)
-        _, by_source = self.judged(state, attempt.state, inputs, logits, attempt.uncorrected)
-        return logits if by_source is None else by_source
+        answer = answer_of(attempt, attempt.soundly(inputs, foresee=True))
+        return self.judged(state, attempt.state, inputs, answer)[1]
+
+    def _is_stuck(self, state: StreamState, inputs: Tensor) -> bool:
+        """Whether batch norms would go by the statistics of a single frame."""
+        if not (self.guard.acts and is_stuck(inputs)):
+            return False
+        attempt = self.attempt(state)
+        return attempt.backbone.has_batch_norm and attempt.method.may_drift
+
+    def _by_source(self, state: StreamState, inputs: Tensor) -> tuple[StreamState, Tensor]:
+        """The source predicts a batch, and nothing is learned from it."""
+        after = state.draft()
+        after.pace.arrive(len(inputs))
+        logits = self.passed(state, after, inputs, paid=True)
+        after.guard, _ = unusual.noted(state.guard, unusual.facts(inputs, logits))
+        return after, logits
 
     # ---------------------------------------------------------------- deciding
 
@@ -125,19 +141,18 @@ class Watch(Judging):
         """The source predicts; now and then the adapted model shows what it would have said."""
         number = state.guard["trial_batches"]
         if number % state.guard["trial_every"]:
-            after = state.draft()
-            after.pace.arrive(len(inputs))
-            logits = self.passed(state, after, inputs, paid=True)
-            evidence, _ = unusual.noted(state.guard, unusual.facts(inputs, logits))
-            after.guard = evidence | {"trial_batches": number + 1}
+            after, logits = self._by_source(state, inputs)
+            after.guard |= {"trial_batches": number + 1}
             return after, logits
-        after, logits, source = self.taken(state, inputs)
+        after, parts = learned(self.attempt, state, inputs)
+        answer = joined(parts)
+        source = answer.source
         if source is None:
             source = self.passed(state, after, inputs)
         after.blessed = state.blessed
         evidence, _ = unusual.noted(state.guard, unusual.facts(inputs, source))
-        evidence = self.followed(evidence, state, logits)
-        look, _ = self.look(state, after, inputs, logits, source)
+        evidence, answer = self.followed(evidence, state, replace(answer, source=source))
+        look, _ = self.look(state, after, inputs, answer)
         evidence = self.weighed(evidence, look, cost=0)  # passes that were saved pay for it
         after.guard = evidence | {
             "trial_batches": number + 1,
