@@ -228,6 +228,19 @@ def test_where_a_sure_model_sees_a_class_most_of_the_time_the_others_stay() -> N
     assert error(found[-6000:], labels[-6000:]) < error(logits[-6000:], labels[-6000:]) + 0.06
 
 
+@pytest.mark.parametrize("classes", [2, 10])
+def test_a_model_that_is_never_in_doubt_is_left_as_it_is_and_finite(classes: int) -> None:
+    runs = torch.arange(6).remainder(classes).repeat_interleave(200)
+    labels = torch.cat([runs, torch.full((1000,), 1), independent(600, classes)])
+    logits = 1000 * torch.nn.functional.one_hot(labels, classes).float()
+    rule = TemporalPrior()
+    kept = memory(rule, classes)
+    found = follow(rule, logits, 64, kept)
+    assert found.isfinite().all()
+    assert all(value.isfinite().all() for value in kept.values())
+    assert error(found, labels) == 0
+
+
 def test_a_temperature_that_rises_is_no_run_of_a_class_that_nobody_predicts() -> None:
     # of a sure model all other classes are so rare that they are several times as likely after it
     labels = torch.full((512,), 4)

@@ -208,6 +208,7 @@ class TemporalPrior(OutputRule):
         return np.broadcast_to(trust @ known / trust.sum(), probs.shape)
 
     def _follow_runs(self, predictions: Numbers, plain: bool, memory: Tensors) -> None:
+        """Measure how long runs are; those that end count if order is ``plain``."""
         runs = RunLengths.read(memory)
         runs.follow(predictions, plain)
         runs.write(memory)
