@@ -210,6 +210,17 @@ def test_late_norms_stay_closed_where_batch_statistics_are_less_sure_or_disagree
         assert not is_open(rule, kept)
 
 
+def test_a_gate_that_opened_on_credit_closes_with_the_next_batch_of_one_class() -> None:
+    # a batch at the border of two runs opened it by the second opinion, with the last credit
+    rule = AdaptiveNorm()
+    kept = memory(rule)
+    kept["credit"].fill_(-40.0)
+    give(rule, kept, WEAK, Network(WEAK))
+    assert is_open(rule, kept)
+    give(rule, kept, SCATTERED, Network(stored=ONE))
+    assert not is_open(rule, kept)
+
+
 def test_while_predictions_come_in_an_order_the_gate_does_not_open() -> None:
     rule = AdaptiveNorm()
     kept, network = memory(rule), Network(ALL)

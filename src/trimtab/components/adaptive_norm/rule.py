@@ -28,6 +28,11 @@ RING_SAMPLES = 64
 """Latest predictions, at most, whose classes are counted."""
 WITNESS_SAMPLES = 24
 """Samples of an open gate's witness."""
+MOST_DEBT = 2.0 * WITNESS_SAMPLES
+"""Samples that witnesses may be ahead of what one in ``witness_every`` allows."""
+DOUBT_DEBT = MOST_DEBT + RING_SAMPLES + 2.0 * WITNESS_SAMPLES
+"""The same while an open gate is in doubt: the witness that opened it may have been the last that
+could be afforded, and it must not go unheard for long whether that was a mistake."""
 FEWEST_SAMPLES = 32
 """As many samples tell how prominent classes are; fewer are averaged with those before them."""
 EXCUSES = 1.0
@@ -136,7 +141,7 @@ class AdaptiveNorm(OutputRule, NormRule):
         if changed and memory["excuses"] > 0:
             memory["excuses"].sub_(1)
             return True
-        if memory["credit"] < -2 * WITNESS_SAMPLES:
+        if memory["credit"] < -DOUBT_DEBT:
             return True
         stored = self._witness(step, WITNESS_SAMPLES, memory)
         memory["coverage"].fill_(coverage(stored.argmax(1), logits.shape[1]))
@@ -151,7 +156,7 @@ class AdaptiveNorm(OutputRule, NormRule):
         if memory["prominence"] >= PROMINENT:
             return True
         urgent = changed or memory["second_looks"] > 0 or memory["coverage"] >= OPENS
-        if memory["credit"] < (-2 * WITNESS_SAMPLES if urgent else min(RING_SAMPLES, len(logits))):
+        if memory["credit"] < (-MOST_DEBT if urgent else min(RING_SAMPLES, len(logits))):
             return False
         memory["second_looks"].sub_(1).clamp_(min=0.0)
         batch = self._witness(step, RING_SAMPLES, memory)
