@@ -1,8 +1,11 @@
 """Suites from Python."""
 
+import fcntl
 import io
+import multiprocessing
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -138,3 +141,42 @@ def test_a_killed_process_is_gone_with_its_locks_when_its_end_is_told(tmp_path: 
         assert result is Killed.KILLED
         with pytest.raises(ProcessLookupError):
             os.kill(int(path.read_text()), 0)
+
+
+def _hold(path: str) -> None:
+    """Lock a file, say so in it, and go on for longer than any test waits."""
+    with Path(path).open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        held.write("locked")
+        held.flush()
+        time.sleep(300)
+
+
+def _wait_for(path: str) -> None:
+    list(in_processes(_hold, [path], 1))
+
+
+def _is_free(path: Path) -> bool:
+    with path.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+@pytest.mark.slow
+def test_processes_end_with_the_one_that_wants_their_results(tmp_path: Path) -> None:
+    path = tmp_path / "held"
+    path.touch()
+    parent = multiprocessing.get_context("spawn").Process(target=_wait_for, args=(str(path),))
+    parent.start()
+    until = time.monotonic() + 60
+    while not path.read_text() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not _is_free(path)
+    parent.kill()
+    parent.join()
+    while not _is_free(path) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert _is_free(path)

@@ -1,6 +1,8 @@
 """A pool of processes: one function on many jobs, several at a time; one may die alone."""
 
 import multiprocessing
+import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -30,7 +32,8 @@ def in_processes(
 
     Processes are started afresh (spawned), so ``work`` and the jobs must be picklable. A job that
     raises ends the loop with its error, and jobs that have not begun are not begun. A process
-    that is killed ends its own job alone, and another process takes its place.
+    that is killed ends its own job alone, and another process takes its place. All of them end
+    with the process that called, however that ends.
 
     Args:
         workers: Most jobs at a time; no more processes than jobs are started.
@@ -94,4 +97,22 @@ def _shared(one: tuple[Any, ...], other: tuple[Any, ...]) -> int:
 def _one_process() -> ProcessPoolExecutor:
     """A pool of its own for each process: one that dies breaks no other's."""
     spawn = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(1, mp_context=spawn, initializer=keep_freed_memory)
+    return ProcessPoolExecutor(1, mp_context=spawn, initializer=_begin)
+
+
+def _begin() -> None:
+    """What a process does before its first job."""
+    keep_freed_memory()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Wait for the process that wants the results, and end with it.
+
+    A killed parent ends no pool. Its processes would finish their jobs, which nobody waits for,
+    and then wait for further ones for ever.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
