@@ -56,6 +56,29 @@ def test_the_page_of_results_is_not_stale() -> None:
     assert written == shown, "run: python docs/make_results.py"
 
 
+def test_the_tables_of_the_preset_are_not_stale() -> None:
+    written = (DOCS / "beyond-roid.md").read_text(encoding="utf-8")
+    assert loaded(DOCS / "make_beyond.py").page(written) == written, (
+        "run: python docs/make_beyond.py"
+    )
+
+
+def test_places_where_the_preset_falls_short_are_counted_and_named() -> None:
+    made = loaded(DOCS / "make_beyond.py")
+    places = [("net", "continual"), ("net", "mixed"), ("net", "correlated")]
+    own = (made.Cell(20.0, 0.1, 4.0, 3), made.Cell(21.0, 0.3, 9.0, 3), made.Cell(22.0, 0.1, 5.0, 3))
+    cells = {(place, "trimtab"): cell for place, cell in zip(places, own, strict=True)}
+    cells |= {(place, "roid"): made.Cell(20.8, 0.2, 40.0, 3) for place in places}
+    found = made.compared(cells, "No worse than ROID", "roid", places)
+    assert found == (
+        "**No worse than ROID** in 1 of 3 means, and in 1 more within the standard error; "
+        "not in `net` correlated (22.0 ± 0.1 against 20.8 ± 0.2)."
+    )
+    assert made.calibrated(cells, places).endswith("in 2 of 3; not in `net` mixed (9.0).")
+    half = made.compared(cells, "Half of it", "roid", places[:1], share=0.5)
+    assert half.startswith("**Half of it** in 0 of 1 means; not in")
+
+
 def test_the_page_of_harm_is_not_stale() -> None:
     made, written = loaded(DOCS / "make_harm.py").page(), (DOCS / "harm.md").read_text()
     assert written == made, "run: python docs/make_harm.py"

@@ -1,0 +1,166 @@
+"""Write the tables of docs/beyond-roid.md and what they promise: ``python docs/make_beyond.py``.
+
+Of ``benchmarks/results/beyond.json`` (200 images per domain) and ``beyond_1000.json``, which
+``benchmarks/beyond_results.py`` makes of stores; everything else on the page stays as it is.
+"""
+
+import json
+import re
+import statistics
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from trimtab.core.files import write_whole
+
+PAGE = Path(__file__).with_name("beyond-roid.md")
+RESULTS = PAGE.parents[1] / "benchmarks" / "results"
+FILES = {200: "beyond.json", 1000: "beyond_1000.json"}
+"""Results by images per domain."""
+
+MODELS = tuple(
+    f"{data}_{network}"
+    for data in ("fashion", "cifar10")
+    for network in ("resnet20_bn", "resnet20_gn", "vit")
+)
+SETTINGS = {
+    "continual": "continual",
+    "mixed": "mixed",
+    "correlated": "correlated",
+    "mixed_correlated(delta=0.1)": "mixed-correlated 0.1",
+    "mixed_correlated(delta=0.01)": "0.01",
+}
+METHODS = {"source": "source", "roid": "roid", "lame": "lame", "trimtab": "**trimtab**"}
+MOST_ECE = 5.0
+"""Largest expected calibration error that is wanted, in %."""
+
+Row = dict[str, Any]
+
+
+class Cell(NamedTuple):
+    """Runs of one method in one place."""
+
+    error: float
+    """Mean error in %."""
+    spread: float | None
+    """Its standard error over seeds; None of one seed."""
+    ece: float
+    """Mean expected calibration error in %."""
+    seeds: int
+    """How many were run; 0 of a mean that an earlier edition has left, without its runs."""
+
+    def __str__(self) -> str:
+        return f"{self.error:.1f}" + ("" if self.spread is None else f" ± {self.spread:.1f}")
+
+    def shown(self, seeds: int) -> str:
+        """As in the table, where ``seeds`` is how many most cells have."""
+        few = "" if self.seeds in (0, seeds) else f" ({self.seeds})"
+        return f"{self} / {self.ece:.0f}{few}"
+
+
+Place = tuple[str, str]
+"""A network and a setting."""
+Cells = dict[tuple[Place, str], Cell]
+
+
+def read(images: int) -> Cells:
+    """Mean errors by network and setting, and by method.
+
+    The order of samples is no matter to a source model, which has one run a seed for all settings.
+    """
+    runs: dict[tuple[Place, str], list[Row]] = {}
+    for row in json.loads((RESULTS / FILES[images]).read_text()):
+        settings = SETTINGS if row["method"] == "source" else (row["scenario"],)
+        if row["method"] != "source" or row["scenario"] == "continual":
+            for setting in settings:
+                runs.setdefault(((row["model"], setting), row["method"]), []).append(row)
+    return {key: cell(found) for key, found in runs.items()}
+
+
+def cell(rows: list[Row]) -> Cell:
+    """The mean of runs that differ in nothing but their seed."""
+    runs = [row for row in rows if row["seed"] is not None]
+    shown = runs or rows
+    errors = [row["error"] for row in shown]
+    spread = statistics.stdev(errors) / len(errors) ** 0.5 if len(errors) > 1 else None
+    ece = statistics.mean(row["ece"] for row in shown)
+    return Cell(statistics.mean(errors), spread, ece, len(runs))
+
+
+def table(cells: Cells) -> str:
+    """Error ± its standard error / calibration error, a row for each network and method."""
+    most = max(found.seeds for found in cells.values())
+    lines = ["| network | method | " + " | ".join(SETTINGS.values()) + " |"]
+    lines.append("|---|---|" + "---:|" * len(SETTINGS))
+    for model in MODELS:
+        for method, name in METHODS.items():
+            found = [cells.get(((model, setting), method)) for setting in SETTINGS]
+            shown = ["" if one is None else one.shown(most) for one in found]
+            lines.append(f"| `{model}` | {name} | {' | '.join(shown)} |")
+    return "\n".join(lines) + "\n"
+
+
+def promises(cells: Cells) -> str:
+    """What is wanted of the preset, how often it is so, and every place where it is not."""
+    everywhere = [(model, setting) for model in MODELS for setting in SETTINGS]
+    correlated = [place for place in everywhere if "correlated" in place[1]]
+    lines = [
+        compared(cells, "No worse than the source", "source", everywhere),
+        compared(cells, "No worse than ROID", "roid", everywhere),
+        compared(cells, "No worse than LAME where classes are correlated", "lame", correlated),
+        compared(cells, "At most half of ROID's error there", "roid", correlated, share=0.5),
+        calibrated(cells, everywhere),
+    ]
+    return "".join(f"- {line}\n" for line in lines)
+
+
+def compared(
+    cells: Cells, words: str, other: str, places: Iterable[Place], share: float = 1.0
+) -> str:
+    """In how many places the preset has at most a share of another method's error."""
+    pairs = [(place, cells[place, "trimtab"], cells[place, other]) for place in places]
+    missed = [pair for pair in pairs if pair[1].error > share * pair[2].error]
+    near = [pair for pair in missed if within(*pair[1:], share)]
+    said = f"**{words}** in {len(pairs) - len(missed)} of {len(pairs)} means"
+    said += f", and in {len(near)} more within the standard error" if near else ""
+    beyond = [pair for pair in missed if pair not in near]
+    named = [f"{where(place)} ({own} against {known})" for place, own, known in beyond]
+    return said + (f"; not in {', '.join(named)}." if named else ".")
+
+
+def within(own: Cell, other: Cell, share: float) -> bool:
+    """Whether the preset is above another method by no more than the difference's own spread."""
+    spread = ((own.spread or 0.0) ** 2 + (share * (other.spread or 0.0)) ** 2) ** 0.5
+    return own.error - share * other.error <= spread
+
+
+def calibrated(cells: Cells, places: Iterable[Place]) -> str:
+    """In how many places the preset is calibrated."""
+    known = [(place, cells[place, "trimtab"].ece) for place in places]
+    missed = sorted((pair for pair in known if pair[1] > MOST_ECE), key=lambda pair: -pair[1])
+    named = [f"{where(place)} ({ece:.1f})" for place, ece in missed]
+    said = f"**Calibration error at most {MOST_ECE:g} %** in {len(known) - len(missed)} of "
+    return f"{said}{len(known)}" + (f"; not in {', '.join(named)}." if named else ".")
+
+
+def where(place: Place) -> str:
+    """A network and a setting in words."""
+    return f"`{place[0]}` {SETTINGS[place[1]]}"
+
+
+def page(written: str) -> str:
+    """The page with its tables made anew."""
+    for images in FILES:
+        cells = read(images)
+        for name, made in (("table", table(cells)), ("promises", promises(cells))):
+            begin, end = f"<!-- {name} {images} -->\n", f"<!-- /{name} {images} -->\n"
+            part = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
+            filled = f"{begin}\n{made}\n{end}"
+            written, found = part.subn(lambda _, filled=filled: filled, written)
+            if found != 1:
+                raise ValueError(f"{PAGE.name} needs one part {begin.strip()}, has {found}")
+    return written
+
+
+if __name__ == "__main__":
+    write_whole(PAGE, page(PAGE.read_text(encoding="utf-8")).encode())
