@@ -27,6 +27,16 @@ def test_another_corruption_is_far_and_another_batch_is_near(corruption: str) ->
     assert distance(plain, corrupted) > 1
 
 
+def test_roughness_spreads_within_a_batch_of_several_domains_alone() -> None:
+    kinds = ["gaussian_noise", "fog", "contrast", "defocus_blur", "pixelate", "jpeg_compression"]
+    each = [shown(kind, 0, 48) for kind in kinds]
+    together = each[0]
+    for looks in each[1:]:
+        together = together.with_more(looks)
+    assert max(looks.texture_spread for looks in each) < 0.18
+    assert together.texture_spread > 0.24
+
+
 def test_classes_look_more_alike_than_domains_by_texture() -> None:
     data = load()
     by_class = [data.images[np.flatnonzero(data.labels == label)[:64]] for label in range(10)]

@@ -129,6 +129,14 @@ def test_the_later_half_takes_a_share_of_both_weights(share: float) -> None:
     torch.testing.assert_close(found, expected)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_the_first_half_takes_a_share_of_the_batch_and_keeps_as_much(share: float) -> None:
+    policy = NormPolicy(0.5, keep_weight=0.25, early_share=share)
+    assert policy.weights(late=False) == (0.5 * share, 0.25)
+    assert policy.weights(late=True) == (0.5, 0.25)
+    assert policy.couples_samples
+
+
 def test_what_subclasses_add_to_a_batch_norm_stays() -> None:
     class WithActivation(nn.BatchNorm2d):
         def forward(self, input: Tensor) -> Tensor:  # noqa: A002

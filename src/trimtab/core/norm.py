@@ -29,8 +29,10 @@ class NormPolicy:
         differentiable: Whether gradients flow through the statistics of a blended batch.
         median: Whether a batch's mean is the median over samples and places, and its variance the
             mean square around that: a minority of odd samples hardly moves it.
-        late_share: How much of both weights holds for the later half of a network's batch norms.
-            The first half's statistics tell of the domain, the later half's of the classes too.
+        early_share: How much of ``batch_weight`` holds for the first half of a network's batch
+            norms, whose statistics tell of the domain.
+        late_share: How much of both weights holds for the later half, whose statistics tell of
+            the classes too.
     """
 
     batch_weight: float
@@ -40,9 +42,10 @@ class NormPolicy:
     differentiable: bool = True
     late_share: float = 1.0
     median: bool = False
+    early_share: float = 1.0
 
     def __post_init__(self) -> None:
-        check_shares(self, "batch_weight", "keep_weight", "late_share")
+        check_shares(self, "batch_weight", "keep_weight", "early_share", "late_share")
 
     @property
     def couples_samples(self) -> bool:
@@ -51,8 +54,9 @@ class NormPolicy:
 
     def weights(self, late: bool) -> tuple[float, float]:
         """How much of a batch's statistics a layer normalises with, and how much it keeps."""
-        share = self.late_share if late else 1.0
-        return share * self.batch_weight, share * self.keep_weight
+        if late:
+            return self.late_share * self.batch_weight, self.late_share * self.keep_weight
+        return self.early_share * self.batch_weight, self.keep_weight
 
     # A batch may be more than the samples at hand (trimtab.distributed): only these know it.
 

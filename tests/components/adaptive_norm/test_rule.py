@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from components.steps import first_memory, step
 from trimtab.components.adaptive_norm import AdaptiveNorm
-from trimtab.components.adaptive_norm.rule import EARLY_WEIGHT, SECOND_LOOKS
+from trimtab.components.adaptive_norm.rule import EARLY_SHARE, SECOND_LOOKS
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.component import Start
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy, tracking
@@ -65,10 +65,12 @@ def give(
     network: Network,
     corrected: Tensor | None = None,
     scale: float = 1.0,
+    inputs: Tensor | None = None,
 ) -> Tensor:
     """A batch whose predictions are ``logits``, and ``corrected`` by rules before this one."""
     seen = replace(step(logits), forward=network, policy=rule.norm(BATCH, len(logits), kept))
-    inputs = torch.rand(len(logits), 3, 8, 8, generator=torch.Generator().manual_seed(2))
+    if inputs is None:
+        inputs = torch.rand(len(logits), 3, 8, 8, generator=torch.Generator().manual_seed(2))
     seen = replace(seen, inputs=scale * inputs)
     shown = logits if corrected is None else corrected
     was_open = is_open(rule, kept)
@@ -89,6 +91,12 @@ WEAK = NOISE + torch.where(torch.arange(CLASSES) < 5, 0.0, -9.0)
 """A weak network's predictions, of five classes, none of which stands out."""
 
 
+NOISY = torch.rand(64, 3, 8, 8, generator=torch.Generator().manual_seed(2))
+BLURRED = nn.functional.avg_pool2d(NOISY, 5, stride=1, padding=2)
+SEVERAL = torch.where(torch.arange(64).view(-1, 1, 1, 1) % 2 == 0, NOISY, BLURRED)
+"""Inputs of two domains at once."""
+
+
 def opened(rule: AdaptiveNorm) -> Tensors:
     """The memory after a batch of all classes."""
     kept = memory(rule)
@@ -100,9 +108,11 @@ def opened(rule: AdaptiveNorm) -> Tensors:
 def test_late_norms_open_once_a_batch_shows_all_classes_without_witnesses() -> None:
     rule = AdaptiveNorm()
     closed = rule.norm(BATCH, 64, memory(rule))
-    assert (closed.late_share, closed.batch_weight) == (0, pytest.approx(0.99 * EARLY_WEIGHT, 0.01))
+    assert closed.weights(late=True)[0] == 0
+    assert closed.weights(late=False)[0] == pytest.approx(0.99 * EARLY_SHARE, 0.01)
     open_ = rule.norm(BATCH, 64, opened(rule))
-    assert (open_.late_share, open_.batch_weight) == (1, pytest.approx(0.99, 0.01))
+    assert open_.weights(late=True) == open_.weights(late=False)
+    assert open_.weights(late=True)[0] == pytest.approx(0.99, 0.01)
     kept, network = memory(rule), Network(ALL)
     for _ in range(20):
         give(rule, kept, ALL, network)
@@ -115,6 +125,39 @@ def test_late_norms_stay_closed_while_batches_show_one_class() -> None:
     for label in (3, 3, 7, 1, 0, 5):
         give(rule, kept, NOISE + sure_of(torch.full((64,), label)), Network(ONE, batch=SCATTERED))
         assert not is_open(rule, kept)
+
+
+def test_no_norm_trusts_batches_of_one_class_from_several_domains_at_once() -> None:
+    # noise and blur in one batch: its statistics are those of no domain
+    rule = AdaptiveNorm()
+    kept, network = memory(rule), Network(ONE, batch=SCATTERED)
+
+    def shares_after(*batches: Tensor) -> list[float]:
+        found = []
+        for inputs in batches:
+            give(rule, kept, ONE, network, inputs=inputs)
+            found.append(rule.norm(BATCH, 64, kept).early_share)
+        return found
+
+    some = EARLY_SHARE
+    assert shares_after(NOISY, SEVERAL, BLURRED) == [some] * 3  # one begins within a batch
+    assert shares_after(SEVERAL, SEVERAL, SEVERAL) == [some, 0, 0]
+    assert shares_after(NOISY, NOISY) == [some, some]
+    assert shares_after(SEVERAL[:8], SEVERAL[8:16]) == [some] * 2  # too few to tell
+    assert not is_open(rule, kept)
+    kept = memory(rule)
+    assert shares_after(SEVERAL, SEVERAL, NOISY) == [0, 0, some]  # a stream that begins so
+
+
+def test_mixed_domains_do_not_keep_the_gate_from_opening() -> None:
+    rule = AdaptiveNorm()
+    kept = memory(rule)
+    for _ in range(3):
+        give(rule, kept, ONE, Network(ONE, batch=SCATTERED), inputs=SEVERAL)
+    assert rule.norm(BATCH, 64, kept).weights(late=False)[0] == 0
+    give(rule, kept, ALL, Network(ALL), inputs=SEVERAL)
+    assert rule.norm(BATCH, 64, kept).weights(late=False)[0] == pytest.approx(0.99, 0.01)
+    assert is_open(rule, kept)
 
 
 def test_a_domain_in_which_stored_statistics_see_one_class_opens_the_gate_and_leaves_it_open() -> (

@@ -10,7 +10,7 @@ from torch import Tensor
 from components.steps import first_memory, step
 from trimtab.components.temporal_prior import TemporalPrior
 from trimtab.core.backbone import Tensors
-from trimtab.core.norm import NormPolicy
+from trimtab.core.norm import BATCH, NormPolicy
 
 
 def memory(rule: TemporalPrior, classes: int) -> Tensors:
@@ -92,7 +92,10 @@ def test_bias_that_changes_with_the_domain_is_left_alone(classes: int) -> None:
 
 
 @pytest.mark.parametrize("classes", [10, 1000])
-def test_bias_that_changes_with_the_statistics_of_batch_norms_is_left_alone(classes: int) -> None:
+@pytest.mark.parametrize("other", [replace(BATCH, early_share=0), replace(BATCH, late_share=0)])
+def test_bias_that_changes_with_the_statistics_of_batch_norms_is_left_alone(
+    classes: int, other: NormPolicy
+) -> None:
     # all inputs look alike; stored and batch statistics favour other classes
     labels, rule = independent(1024, classes), TemporalPrior()
     kept = memory(rule, classes)
@@ -100,7 +103,7 @@ def test_bias_that_changes_with_the_statistics_of_batch_norms_is_left_alone(clas
         part = labels[first : first + 256]
         logits = simulated(part, classes, *BIASED[classes], seed=number % 2)
         for batch in logits.split(64):
-            seen = replace(step(batch), policy=NormPolicy(1.0, late_share=float(number % 2)))
+            seen = replace(step(batch), policy=BATCH if number % 2 else other)
             assert rule.correct(batch, seen, kept) is batch
 
 

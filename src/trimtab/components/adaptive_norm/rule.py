@@ -42,8 +42,12 @@ SECOND_LOOKS = 2.0
 """Witnesses at once after the gate has closed, in case that it was a domain after all."""
 FEWEST_LOOKS = 16
 """Fewer samples do not tell that inputs look different."""
-EARLY_WEIGHT = 0.5
+EARLY_SHARE = 0.5
 """Weight of a batch's statistics in the first half while the later half uses stored ones."""
+MIXED_SPREAD = 0.21
+"""Spread of roughness within a batch from which its samples are of several domains; a batch's
+statistics are those of none of them then. On validation domains single ones have up to 0.18, and
+mixed ones 0.24 or more if they differ in texture at all."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,7 @@ class AdaptiveNorm(OutputRule, NormRule):
             "credit": zero + RING_SAMPLES,
             "excuses": zero + EXCUSES,
             "second_looks": zero.clone(),
+            "early_share": zero + EARLY_SHARE,
             "looks": torch.zeros(2, NUM_LOOKS, device=start.device),
             "looks_counted": zero.clone(),
         }
@@ -107,7 +112,7 @@ class AdaptiveNorm(OutputRule, NormRule):
         # a policy that keeps statistics weighs batches against the stream by itself
         size = samples**2 / (samples**2 + self.stored_samples**2)
         weighed = policy.batch_weight * (1.0 if policy.keep_weight else size)
-        return _gated(replace(policy, batch_weight=weighed), bool(memory["open"]))
+        return _gated(replace(policy, batch_weight=weighed), bool(memory["open"]), memory)
 
     def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
         if not memory or not step.policy.couples_samples:
@@ -120,19 +125,22 @@ class AdaptiveNorm(OutputRule, NormRule):
         memory["counted"].add_(len(logits)).clamp_(max=RING_SAMPLES)
         memory["credit"].add_(len(logits) / self.witness_every)
         changed, was_open = _looks_change(step.inputs, memory), bool(memory["open"])
+        other = _gated(step.policy, not was_open, memory)
         if was_open:
-            is_open = self._stays_open(logits, step, changed, memory)
+            is_open = self._stays_open(logits, step, other, changed, memory)
             memory["second_looks"].fill_(SECOND_LOOKS)
         else:
-            is_open = self._opens(logits, step, changed, memory)
+            is_open = self._opens(logits, step, other, changed, memory)
         memory["credit"].clamp_(max=float(RING_SAMPLES))
         if is_open == was_open:
             return logits
-        shown = self._again(logits, step, was_open)
+        shown = self._again(logits, step, other)
         memory["open"].fill_(is_open)
         return shown
 
-    def _stays_open(self, logits: Tensor, step: Step, changed: bool, memory: Tensors) -> bool:
+    def _stays_open(
+        self, logits: Tensor, step: Step, other: NormPolicy, changed: bool, memory: Tensors
+    ) -> bool:
         if coverage(logits.argmax(1), logits.shape[1]) < FEW_CLASSES:  # the prior found few
             return False
         if memory["prominence"] >= SCATTERED:
@@ -143,11 +151,13 @@ class AdaptiveNorm(OutputRule, NormRule):
             return True
         if memory["credit"] < -DOUBT_DEBT:
             return True
-        stored = self._witness(step, WITNESS_SAMPLES, memory)
+        stored = self._witness(step, other, WITNESS_SAMPLES, memory)
         memory["coverage"].fill_(coverage(stored.argmax(1), logits.shape[1]))
         return self._score(step.logits[: len(stored)], stored, memory) >= CLOSES
 
-    def _opens(self, logits: Tensor, step: Step, changed: bool, memory: Tensors) -> bool:
+    def _opens(
+        self, logits: Tensor, step: Step, other: NormPolicy, changed: bool, memory: Tensors
+    ) -> bool:
         classes = memory["classes"][: int(memory["counted"])]
         memory["coverage"].fill_(coverage(classes, logits.shape[1]))
         corrected = (logits.argmax(1) != step.logits.argmax(1)).float().mean()
@@ -159,16 +169,16 @@ class AdaptiveNorm(OutputRule, NormRule):
         if memory["credit"] < (-MOST_DEBT if urgent else min(RING_SAMPLES, len(logits))):
             return False
         memory["second_looks"].sub_(1).clamp_(min=0.0)
-        batch = self._witness(step, RING_SAMPLES, memory)
+        batch = self._witness(step, other, RING_SAMPLES, memory)
         score = self._score(batch, step.logits[: len(batch)], memory)
         return (len(batch) >= FEWEST_SAMPLES and prominence(batch) >= PROMINENT) or score >= OPENS
 
-    def _witness(self, step: Step, samples: int, memory: Tensors) -> Tensor:
+    def _witness(self, step: Step, other: NormPolicy, samples: int, memory: Tensors) -> Tensor:
         """Logits of some samples with the gate as it is not."""
         memory["credit"].sub_(min(samples, len(step.inputs)))
-        return _otherwise(step, bool(memory["open"]), samples)
+        return step.forward(step.inputs[:samples], policy=other).logits
 
-    def _again(self, logits: Tensor, step: Step, was_open: bool) -> Tensor:
+    def _again(self, logits: Tensor, step: Step, other: NormPolicy) -> Tensor:
         """The batch that moves the gate, predicted as the batches after it will be.
 
         At the temperature of the rules before this one; where these have changed classes, what
@@ -178,7 +188,7 @@ class AdaptiveNorm(OutputRule, NormRule):
         if not torch.equal(before.argmax(1), after.argmax(1)):
             return logits
         scale = (before * after).sum() / before.square().sum().clamp(min=1e-12)
-        return scale * _otherwise(step, was_open, len(step.inputs))
+        return scale * step.forward(step.inputs, policy=other).logits
 
     def _score(self, batch: Tensor, stored: Tensor, memory: Tensors) -> float:
         """The second opinion on predictions with a batch's and with stored statistics."""
@@ -199,30 +209,27 @@ class AdaptiveNorm(OutputRule, NormRule):
 
 
 def _looks_change(inputs: Tensor, memory: Tensors) -> bool:
-    """Whether these inputs look different from those before them, which they take the place of."""
+    """Whether these inputs look different from those before them, which they take the place of.
+
+    Where both are of several domains at once, or these are and none came before them, the first
+    half uses stored statistics from now on.
+    """
     before = Looks(float(memory["looks_counted"]), *memory["looks"].cpu().numpy().copy())
     now = Looks.of(looks_of(inputs))
     memory["looks"].copy_(torch.from_numpy(np.stack([now.mean, now.variance])))
     memory["looks_counted"].fill_(now.samples)
-    return before.samples >= FEWEST_LOOKS <= now.samples and distance(before, now) > 1
+    if now.samples < FEWEST_LOOKS:
+        return False
+    known = before if before.samples >= FEWEST_LOOKS else now
+    mixed = min(known.texture_spread, now.texture_spread) >= MIXED_SPREAD
+    memory["early_share"].fill_(0.0 if mixed else EARLY_SHARE)
+    return distance(known, now) > 1
 
 
-def _otherwise(step: Step, is_open: bool, samples: int) -> Tensor:
-    """Logits of the first samples with the gate as it is not."""
-    policy = _gated(_ungated(step.policy, is_open), not is_open)
-    return step.forward(step.inputs[:samples], policy=policy).logits
-
-
-def _gated(policy: NormPolicy, is_open: bool) -> NormPolicy:
+def _gated(policy: NormPolicy, is_open: bool, memory: Tensors) -> NormPolicy:
     return replace(
         policy,
-        batch_weight=policy.batch_weight * (1.0 if is_open else EARLY_WEIGHT),
+        early_share=1.0 if is_open else float(memory["early_share"]),
         late_share=float(is_open),
         differentiable=False,  # constants for the gradient, which is as good and much faster
     )
-
-
-def _ungated(policy: NormPolicy, is_open: bool) -> NormPolicy:
-    """The policy that ``_gated`` was given."""
-    weight = policy.batch_weight / (1.0 if is_open else EARLY_WEIGHT)
-    return replace(policy, batch_weight=min(weight, 1.0))

@@ -24,6 +24,7 @@ from trimtab.components.temporal_prior.stretch import (
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import OutputRule, Start, Step
 from trimtab.core.looks import NUM_LOOKS, looks_of
+from trimtab.core.norm import NormPolicy
 
 Numbers = npt.NDArray[Any]
 
@@ -112,14 +113,14 @@ class TemporalPrior(OutputRule):
             "piece_looks": zeros(2, NUM_LOOKS),
             "piece_counted": zeros(),
             "piece_sum": zeros(start.num_classes),
-            "late_share": zeros() + 1,
+            "norm_shares": zeros(2) + 1,
         }
 
     def correct(self, logits: Tensor, step: Step, memory: Tensors) -> Tensor:
         # Hundreds of tiny operations are quickest in NumPy, wherever the model is.
         probs = logits.float().softmax(1).cpu().numpy()
         looks = looks_of(step.inputs)
-        self._see_statistics(step.policy.late_share, memory)
+        self._see_statistics(step.policy, memory)
         size = max(1, BLOCK_NUMBERS // (NUM_CHAINS * probs.shape[1]))
         blocks = [
             self._corrected(probs[first : first + size], looks[first : first + size], memory)
@@ -136,14 +137,15 @@ class TemporalPrior(OutputRule):
         floor = torch.finfo(torch.float32).tiny
         return torch.from_numpy(mixed).clamp(min=floor).log().to(logits)
 
-    def _see_statistics(self, late_share: float, memory: Tensors) -> None:
+    def _see_statistics(self, policy: NormPolicy, memory: Tensors) -> None:
         """Begin a stretch where other batch norms use a batch's statistics than before.
 
         A model's bias is another one then, as in another domain.
         """
-        if float(memory["late_share"]) == late_share:
+        shares = memory["norm_shares"].new_tensor([policy.early_share, policy.late_share])
+        if torch.equal(memory["norm_shares"], shares):
             return
-        memory["late_share"].fill_(late_share)
+        memory["norm_shares"].copy_(shares)
         stretch, shift = Stretch.read(memory), Shift.read(memory)
         stretch.begin(self._order(memory), far=True)
         stretch.drop_piece()
