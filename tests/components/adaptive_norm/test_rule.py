@@ -8,7 +8,8 @@ from torch import Tensor, nn
 
 from components.steps import first_memory, step
 from trimtab.components.adaptive_norm import AdaptiveNorm
-from trimtab.components.adaptive_norm.rule import EARLY_SHARE, SECOND_LOOKS
+from trimtab.components.adaptive_norm.early import EARLY_SHARE
+from trimtab.components.adaptive_norm.rule import SECOND_LOOKS
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.component import Start
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy, tracking

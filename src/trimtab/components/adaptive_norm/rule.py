@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from trimtab.components.adaptive_norm import early
 from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import NormRule, OutputRule, Start, Step
@@ -42,12 +43,6 @@ SECOND_LOOKS = 2.0
 """Witnesses at once after the gate has closed, in case that it was a domain after all."""
 FEWEST_LOOKS = 16
 """Fewer samples do not tell that inputs look different."""
-EARLY_SHARE = 0.5
-"""Weight of a batch's statistics in the first half while the later half uses stored ones."""
-MIXED_SPREAD = 0.21
-"""Spread of roughness within a batch from which its samples are of several domains; a batch's
-statistics are those of none of them then. On validation domains single ones have up to 0.18, and
-mixed ones 0.24 or more if they differ in texture at all."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +96,9 @@ class AdaptiveNorm(OutputRule, NormRule):
             "credit": zero + RING_SAMPLES,
             "excuses": zero + EXCUSES,
             "second_looks": zero.clone(),
-            "early_share": zero + EARLY_SHARE,
             "looks": torch.zeros(2, NUM_LOOKS, device=start.device),
             "looks_counted": zero.clone(),
+            "early_share": zero + early.EARLY_SHARE,
         }
 
     def norm(self, policy: NormPolicy, samples: int, memory: Tensors) -> NormPolicy:
@@ -209,11 +204,7 @@ class AdaptiveNorm(OutputRule, NormRule):
 
 
 def _looks_change(inputs: Tensor, memory: Tensors) -> bool:
-    """Whether these inputs look different from those before them, which they take the place of.
-
-    Where both are of several domains at once, or these are and none came before them, the first
-    half uses stored statistics from now on.
-    """
+    """Whether these inputs look different from those before them, which they take the place of."""
     before = Looks(float(memory["looks_counted"]), *memory["looks"].cpu().numpy().copy())
     now = Looks.of(looks_of(inputs))
     memory["looks"].copy_(torch.from_numpy(np.stack([now.mean, now.variance])))
@@ -221,8 +212,7 @@ def _looks_change(inputs: Tensor, memory: Tensors) -> bool:
     if now.samples < FEWEST_LOOKS:
         return False
     known = before if before.samples >= FEWEST_LOOKS else now
-    mixed = min(known.texture_spread, now.texture_spread) >= MIXED_SPREAD
-    memory["early_share"].fill_(0.0 if mixed else EARLY_SHARE)
+    early.see_looks(known, now, memory)
     return distance(known, now) > 1
 
 
