@@ -175,6 +175,30 @@ def test_a_domain_in_which_stored_statistics_see_one_class_opens_the_gate_and_le
     assert len(network.policies) == 2
 
 
+def test_a_few_prominent_classes_close_the_gate_where_stored_statistics_are_surer_of_them() -> None:
+    rule, few = AdaptiveNorm(), drawn(64, classes=6)
+    surer, less_sure = 0.3 * NOISE + sure_of(few), 0.6 * NOISE + 0.5 * sure_of(few)
+    kept, network = opened(rule), Network(stored=surer, batch=less_sure)
+    give(rule, kept, less_sure, network)
+    assert rule.report(kept)["prominence"] > 1.28
+    assert not is_open(rule, kept)
+    for _ in range(40):
+        give(rule, kept, surer, network)
+        assert not is_open(rule, kept)
+    give(rule, kept, ALL, Network(ALL))
+    assert is_open(rule, kept)
+
+
+def test_a_few_prominent_classes_leave_the_gate_open_where_stored_statistics_see_others() -> None:
+    # a domain under which stored statistics say one class of everything, and are sure of it
+    rule, few = AdaptiveNorm(), drawn(64, classes=6)
+    less_sure = 0.6 * NOISE + 0.5 * sure_of(few)
+    kept, network = opened(rule), Network(stored=ONE, batch=less_sure)
+    for _ in range(20):
+        give(rule, kept, less_sure, network)
+        assert is_open(rule, kept)
+
+
 def test_one_batch_of_one_class_closes_the_gate_and_one_of_all_opens_it_again() -> None:
     # batch statistics scatter the predictions of single-class batches over all classes
     rule = AdaptiveNorm()

@@ -21,6 +21,11 @@ validation streams independent samples have 1.2 to 1.7, batches of one class 1.0
 OPENS, CLOSES = 0.44, 0.36
 """Second opinion: coverage of the classes, times how far batch and stored statistics agree on
 predictions, divided by how much less sure a batch's make them."""
+UNEVEN, LESS_SURE, AGREED = 0.88, 1.2, 0.5
+"""Prominent classes may be few all the same. Where they cover less than ``UNEVEN``, and a batch's
+statistics make predictions ``LESS_SURE`` times less sure that stored ones agree with, they erase
+what these have in common. On validation domains independent samples cover 0.92 or more, and five
+classes 0.6 to 1.0; of three to five classes predictions agree by 0.5 or more."""
 FEW_CLASSES = 0.4
 """Coverage of corrected predictions below which the gate closes at once."""
 CORRECTED = 0.05
@@ -57,12 +62,13 @@ class AdaptiveNorm(OutputRule, NormRule):
     the predictions at hand, or in a witness: samples that pass the network once more, with the gate
     as it is not. Where classes are not prominent a witness has the second word: the gate stays
     open, or opens, while predictions with stored statistics show many classes, agree with those of
-    the batch's statistics beyond chance (Cohen's kappa), and are not much surer. While output
-    rules before this one find order in the predictions it does not open, and where they leave few
-    classes it closes at once. A batch that looks different from the one before is put down to a
-    change of domain, once. The batch that moves the gate is predicted again. No sign counts the
-    classes that a batch's statistics show, which a batch of one class scatters; so the gate can
-    always close and open again.
+    the batch's statistics beyond chance (Cohen's kappa), and are not much surer. It has it also
+    where prominent classes are few: the gate closes if stored statistics agree and are surer.
+    While output rules before this one find order in the predictions it does not open, and where
+    they leave few classes it closes at once. A batch that looks different from the one before is
+    put down to a change of domain, once. The batch that moves the gate is predicted again. No sign
+    opens it for the classes that a batch's statistics show, which a batch of one class scatters;
+    so the gate can always close and open again.
 
     Args:
         stored_samples: A batch of this many samples weighs as much as the stored statistics.
@@ -138,27 +144,29 @@ class AdaptiveNorm(OutputRule, NormRule):
     ) -> bool:
         if coverage(logits.argmax(1), logits.shape[1]) < FEW_CLASSES:  # the prior found few
             return False
-        if memory["prominence"] >= SCATTERED:
+        prominent = bool(memory["prominence"] >= SCATTERED)
+        if prominent:
             memory["excuses"].fill_(EXCUSES)
-            return True
-        if changed and memory["excuses"] > 0:
+            if _covered(logits, memory) >= UNEVEN:
+                return True
+        elif changed and memory["excuses"] > 0:
             memory["excuses"].sub_(1)
             return True
         if memory["credit"] < -DOUBT_DEBT:
             return True
         stored = self._witness(step, other, WITNESS_SAMPLES, memory)
         memory["coverage"].fill_(coverage(stored.argmax(1), logits.shape[1]))
-        return self._score(step.logits[: len(stored)], stored, memory) >= CLOSES
+        score = self._score(step.logits[: len(stored)], stored, memory)
+        return not _erased(memory) if prominent else score >= CLOSES
 
     def _opens(
         self, logits: Tensor, step: Step, other: NormPolicy, changed: bool, memory: Tensors
     ) -> bool:
-        classes = memory["classes"][: int(memory["counted"])]
-        memory["coverage"].fill_(coverage(classes, logits.shape[1]))
+        memory["coverage"].fill_(_covered(logits, memory))
         corrected = (logits.argmax(1) != step.logits.argmax(1)).float().mean()
-        if len(classes) < FEWEST_SAMPLES or corrected > CORRECTED:
+        if memory["counted"] < FEWEST_SAMPLES or corrected > CORRECTED:
             return False
-        if memory["prominence"] >= PROMINENT:
+        if memory["prominence"] >= PROMINENT and memory["coverage"] >= UNEVEN:
             return True
         urgent = changed or memory["second_looks"] > 0 or memory["coverage"] >= OPENS
         if memory["credit"] < (-MOST_DEBT if urgent else min(RING_SAMPLES, len(logits))):
@@ -166,7 +174,10 @@ class AdaptiveNorm(OutputRule, NormRule):
         memory["second_looks"].sub_(1).clamp_(min=0.0)
         batch = self._witness(step, other, RING_SAMPLES, memory)
         score = self._score(batch, step.logits[: len(batch)], memory)
-        return (len(batch) >= FEWEST_SAMPLES and prominence(batch) >= PROMINENT) or score >= OPENS
+        if len(batch) < FEWEST_SAMPLES or prominence(batch) < PROMINENT:
+            return score >= OPENS
+        shown = coverage(batch.argmax(1), logits.shape[1])
+        return shown >= UNEVEN or not _erased(memory)
 
     def _witness(self, step: Step, other: NormPolicy, samples: int, memory: Tensors) -> Tensor:
         """Logits of some samples with the gate as it is not."""
@@ -201,6 +212,16 @@ class AdaptiveNorm(OutputRule, NormRule):
             "agreement": float(memory["agreement"]),
             "entropy_ratio": float(memory["entropy_ratio"]),
         }
+
+
+def _erased(memory: Tensors) -> bool:
+    """Whether a batch's statistics make less sure of what the last witness says as well."""
+    return bool(memory["entropy_ratio"] >= LESS_SURE and memory["agreement"] >= AGREED)
+
+
+def _covered(logits: Tensor, memory: Tensors) -> float:
+    """Coverage of the latest predictions."""
+    return coverage(memory["classes"][: int(memory["counted"])], logits.shape[1])
 
 
 def _looks_change(inputs: Tensor, memory: Tensors) -> bool:
