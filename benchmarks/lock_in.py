@@ -31,7 +31,7 @@ NETWORKS = (
     "cifar10_resnet20_gn",
     "cifar10_vit",
 )
-HALF, BATCH, RUN, RECOVERED = 640, 64, 64, 300
+HALF, BATCH, RUN, RECOVERED, DOMAIN, FEW = 640, 64, 64, 300, 160, 3
 HELD_OUT = 2000
 """Last training images of CIFAR-10, which every recipe leaves out."""
 STREAMS = {
@@ -42,8 +42,11 @@ STREAMS = {
     "runs begin": ("any", "runs", False),
     "runs begin, domains mixed": ("any", "runs", True),
     "runs end": ("runs", "any", False),
+    "three classes": ("few", "few", False),
+    "three classes begin": ("any", "few", False),
 }
-"""Classes of both halves, and whether domains are mixed; otherwise each has 160 samples in turn."""
+"""Classes of both halves, and whether domains are mixed; otherwise each has 160 samples in turn,
+and three classes are others in each domain."""
 
 
 def held_out(network: str) -> LabelledImages:
@@ -64,6 +67,9 @@ def chosen(kind: str, labels: Indices, random: np.random.Generator) -> Indices:
         return drawn(np.arange(len(labels)), HALF)
     if kind == "one":
         return drawn(np.flatnonzero(labels == random.integers(10)), HALF)
+    if kind == "few":
+        sets = [random.choice(10, FEW, replace=False) for _ in range(HALF // DOMAIN)]
+        return np.concatenate([drawn(np.flatnonzero(np.isin(labels, s)), DOMAIN) for s in sets])
     order = random.integers(10, size=HALF // RUN)
     return np.concatenate([drawn(np.flatnonzero(labels == label), RUN) for label in order])
 
@@ -73,7 +79,7 @@ def follow(network: str, stream: str, seed: int) -> dict[str, Any]:
     images, random = held_out(network), np.random.default_rng(seed)
     before, after, mixed = STREAMS[stream]
     image = np.concatenate([chosen(kind, images.labels, random) for kind in (before, after)])
-    turns = np.arange(2 * HALF) // 160 % len(VALIDATION)
+    turns = np.arange(2 * HALF) // DOMAIN % len(VALIDATION)
     domain = random.integers(len(VALIDATION), size=2 * HALF) if mixed else turns
     pixels = torch.from_numpy(images.pixels(image))
     for number, name in enumerate(VALIDATION):

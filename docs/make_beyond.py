@@ -1,7 +1,8 @@
 """Write the tables of docs/beyond-roid.md and what they promise: ``python docs/make_beyond.py``.
 
 Of ``benchmarks/results/beyond.json`` (200 images per domain) and ``beyond_1000.json``, which
-``benchmarks/beyond_results.py`` makes of stores; everything else on the page stays as it is.
+``benchmarks/beyond_results.py`` makes of stores, and of ``lock_in.json``; everything else on the
+page stays as it is.
 """
 
 import json
@@ -31,6 +32,8 @@ SETTINGS = {
     "mixed_correlated(delta=0.01)": "0.01",
 }
 METHODS = {"source": "source", "roid": "roid", "lame": "lame", "trimtab": "**trimtab**"}
+LOCKED_IN = 1.0
+"""Points above the source model from which the preset counts as worse."""
 MOST_ECE = 5.0
 """Largest expected calibration error that is wanted, in %."""
 
@@ -148,17 +151,44 @@ def where(place: Place) -> str:
     return f"`{place[0]}` {SETTINGS[place[1]]}"
 
 
+def lock_in(rows: list[Row]) -> str:
+    """Errors after a change and once recovered, the source model's in brackets; then a count."""
+    networks = list(dict.fromkeys(row["network"] for row in rows))
+    known = {(row["stream"], row["network"]): row for row in rows}
+    lines = ["| stream | " + " | ".join(f"`{network}`" for network in networks) + " |"]
+    lines.append("|---|" + "---:|" * len(networks))
+    for stream in dict.fromkeys(row["stream"] for row in rows):
+        shown = [_halves(known[stream, network]) for network in networks]
+        lines.append(f"| {stream} | {' | '.join(shown)} |")
+    counts = [
+        sum(row[part] <= row[f"{part}, source"] + LOCKED_IN for row in rows)
+        for part in ("recovered", "after")
+    ]
+    lines.append(
+        f"\nIn {counts[0]} of {len(rows)} it is no worse than the source, within a point, from 300 "
+        f"samples after the change on, and in {counts[1]} of {len(rows)} in those 300 already."
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _halves(row: Row) -> str:
+    own, source = ([row[part + of] for part in ("after", "recovered")] for of in ("", ", source"))
+    return f"{own[0]:.0f}, {own[1]:.0f} ({source[0]:.0f}, {source[1]:.0f})"
+
+
 def page(written: str) -> str:
     """The page with its tables made anew."""
+    parts = {"lock-in": lock_in(json.loads((RESULTS / "lock_in.json").read_text()))}
     for images in FILES:
         cells = read(images)
-        for name, made in (("table", table(cells)), ("promises", promises(cells))):
-            begin, end = f"<!-- {name} {images} -->\n", f"<!-- /{name} {images} -->\n"
-            part = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-            filled = f"{begin}\n{made}\n{end}"
-            written, found = part.subn(lambda _, filled=filled: filled, written)
-            if found != 1:
-                raise ValueError(f"{PAGE.name} needs one part {begin.strip()}, has {found}")
+        parts |= {f"table {images}": table(cells), f"promises {images}": promises(cells)}
+    for name, made in parts.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
+        part = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
+        filled = f"{begin}\n{made}\n{end}"
+        written, found = part.subn(lambda _, filled=filled: filled, written)
+        if found != 1:
+            raise ValueError(f"{PAGE.name} needs one part {begin.strip()}, has {found}")
     return written
 
 
