@@ -26,16 +26,16 @@ import torch
 import trimtab
 from trimtab import models, streams
 from trimtab.augment.stretch import stretched as in_full_contrast
-from trimtab.core import betting, correlation, runs
 from trimtab.core.backbone import Tensors
 from trimtab.core.files import write_whole
-from trimtab.core.guard import Guard, new_evidence
-from trimtab.core.judging import arrived
-from trimtab.core.look import Look
+from trimtab.core.guard import betting, correlation, runs
+from trimtab.core.guard.judging import arrived
+from trimtab.core.guard.look import Look
+from trimtab.core.guard.questions import questions
+from trimtab.core.guard.settings import Guard, new_evidence
+from trimtab.core.guard.shadow import PATCHES, TELLING
+from trimtab.core.guard.watch import Watch
 from trimtab.core.method import Method
-from trimtab.core.questions import questions
-from trimtab.core.shadow import PATCHES, TELLING
-from trimtab.core.watch import Watch
 
 NETWORKS = (
     "fashion_resnet20_bn",

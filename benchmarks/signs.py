@@ -22,8 +22,8 @@ from scipy.stats import spearmanr
 import trimtab
 from trimtab import models
 from trimtab.core.files import write_whole
-from trimtab.core.merit import Said as Models
-from trimtab.core.merit import usual_classes
+from trimtab.core.guard.merit import Said as Models
+from trimtab.core.guard.merit import usual_classes
 from trimtab.streams.cifar10 import cifar10
 from trimtab.streams.corruptions import VALIDATION
 from trimtab.streams.data import LabelledImages

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from trimtab.core.aligned import aligned
     from trimtab.core.backbone import Backbone, everywhere, in_norm_layers
     from trimtab.core.forward_only import ForwardBackbone
-    from trimtab.core.guard import Guard
-    from trimtab.core.health import Health
+    from trimtab.core.guard.health import Health
+    from trimtab.core.guard.settings import Guard
     from trimtab.core.method import Method
     from trimtab.core.prompted import prompted
     from trimtab.core.saved import read_manifest
@@ -34,8 +34,8 @@ _HOMES = {
     "Client": "trimtab.server.client",
     "Fleet": "trimtab.fleets.fleet",
     "ForwardBackbone": "trimtab.core.forward_only",
-    "Guard": "trimtab.core.guard",
-    "Health": "trimtab.core.health",
+    "Guard": "trimtab.core.guard.settings",
+    "Health": "trimtab.core.guard.health",
     "Method": "trimtab.core.method",
     "OnnxBackbone": "trimtab.onnx_backbone",
     "Segmentation": "trimtab.core.task",

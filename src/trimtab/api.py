@@ -11,7 +11,7 @@ from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
 from trimtab.core.compiled import Compile, Compiled
 from trimtab.core.forward_only import ForwardBackbone
-from trimtab.core.guard import Guard
+from trimtab.core.guard.settings import Guard
 from trimtab.core.memory_limit import MicroBatch, limited
 from trimtab.core.method import Method
 from trimtab.core.outputs import Output

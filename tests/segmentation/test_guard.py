@@ -12,10 +12,10 @@ from trimtab import Guard
 from trimtab.components.prior_correction import PriorCorrection
 from trimtab.core.adapter import Adapter
 from trimtab.core.component import OutputRule, Step
-from trimtab.core.look import COLUMNS, Look
+from trimtab.core.guard.look import COLUMNS, Look
+from trimtab.core.guard.pixel_rows import one_of_each, rows_of
 from trimtab.core.method import Method
 from trimtab.core.norm import SOURCE
-from trimtab.core.pixel_rows import one_of_each, rows_of
 
 CLASSES = 5
 

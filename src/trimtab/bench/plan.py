@@ -6,7 +6,7 @@ from typing import Any
 
 from trimtab import methods, models, streams
 from trimtab.bench.spec import RunSpec
-from trimtab.core import guard
+from trimtab.core.guard import settings as guard
 from trimtab.core.method import Method
 from trimtab.core.spec import single_term
 from trimtab.streams.data import DATASETS

@@ -18,7 +18,8 @@ from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.beginning import Beginnings, sample_of
 from trimtab.core.face import Face
-from trimtab.core.guard import Guard, chosen, new_evidence
+from trimtab.core.guard.settings import Guard, chosen, new_evidence
+from trimtab.core.guard.watch import Watch
 from trimtab.core.observed import Observed
 from trimtab.core.pace import Budget, Pace
 from trimtab.core.party import Batch, Party
@@ -26,7 +27,6 @@ from trimtab.core.passes import Alone, Passes
 from trimtab.core.plausible import merged
 from trimtab.core.state import StreamState
 from trimtab.core.structured import Given
-from trimtab.core.watch import Watch
 from trimtab.core.window import Window
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.component import Component
 from trimtab.core.counters import Counters
 from trimtab.core.finite import all_finite
-from trimtab.core.guard import VARYING, Guard
+from trimtab.core.guard.settings import VARYING, Guard
 from trimtab.core.plausible import Shown
 from trimtab.core.state import StreamState, copied
 from trimtab.core.structured import Form

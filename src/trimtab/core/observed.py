@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from trimtab.core.backbone import Backbone, Tensors
-from trimtab.core.health import LOG, Health, has_looked, health
+from trimtab.core.guard.health import LOG, Health, has_looked, health
 from trimtab.core.history import History, Snapshot
 from trimtab.core.state import StateView, StreamState
 

@@ -7,7 +7,7 @@ from torch import nn
 
 from trimtab.api import backbone_of
 from trimtab.core.backbone import Backbone
-from trimtab.core.guard import Guard
+from trimtab.core.guard.settings import Guard
 from trimtab.core.memory_limit import MicroBatch, limited
 from trimtab.core.method import Method
 from trimtab.core.outputs import Output

@@ -8,7 +8,7 @@ from typing import Any
 from trimtab.api import recipe_of
 from trimtab.core.adapter import Adapter
 from trimtab.core.backbone import Backbone
-from trimtab.core.guard import Guard, chosen
+from trimtab.core.guard.settings import Guard, chosen
 from trimtab.core.method import Method
 from trimtab.core.pace import Pace
 from trimtab.core.passes import Passes

@@ -5,7 +5,7 @@ import os
 from dataclasses import fields
 from pathlib import Path
 
-from trimtab.core.health import Health
+from trimtab.core.guard.health import Health
 
 COLUMNS = tuple(field.name for field in fields(Health) if field.name != "beliefs")
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from trimtab.core.health import Health
+from trimtab.core.guard.health import Health
 from trimtab.monitor.needs import missing
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from trimtab.core.adapter import Adapter
 from trimtab.core.counters import Counters
-from trimtab.core.health import Health
+from trimtab.core.guard.health import Health
 from trimtab.fleets.fleet import Fleet
 from trimtab.server.errors import RequestError, too_many
 from trimtab.server.journal import Journal

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from trimtab.core import doubt, erased
 from trimtab.core.backbone import Tensors
-from trimtab.core.look import Look
+from trimtab.core.guard import doubt, erased
+from trimtab.core.guard.look import Look
 
 HABIT_SAMPLES = 192
 """Samples at the beginning that show what the source model says of shuffled patches."""

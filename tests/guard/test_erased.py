@@ -7,12 +7,12 @@ import torch
 from torch import Tensor
 
 from noisy_logits import noisy
-from trimtab.core import betting, erased
 from trimtab.core.backbone import Tensors
-from trimtab.core.guard import Guard, new_evidence
-from trimtab.core.judging import arrived
-from trimtab.core.look import Look
-from trimtab.core.watch import Watch
+from trimtab.core.guard import betting, erased
+from trimtab.core.guard.judging import arrived
+from trimtab.core.guard.look import Look
+from trimtab.core.guard.settings import Guard, new_evidence
+from trimtab.core.guard.watch import Watch
 
 CLASSES, COUNT = 10, 64
 

@@ -7,11 +7,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from trimtab.core import betting, order
 from trimtab.core.backbone import Tensors
-from trimtab.core.guard import Guard, new_evidence
-from trimtab.core.look import Look
-from trimtab.core.watch import Watch
+from trimtab.core.guard import betting, order
+from trimtab.core.guard.look import Look
+from trimtab.core.guard.settings import Guard, new_evidence
+from trimtab.core.guard.watch import Watch
 
 CLASSES, COUNT = 10, 64
 

@@ -11,8 +11,8 @@ import math
 import torch
 from torch import Tensor
 
-from trimtab.core import runs
 from trimtab.core.backbone import Tensors
+from trimtab.core.guard import runs
 from trimtab.core.shares import class_shares
 
 BLOCK_SAMPLES = 32

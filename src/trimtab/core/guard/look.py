@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from trimtab.core.merit import FAVOURED, Order, Said
-from trimtab.core.pixel_rows import one_of_each, rows_of
+from trimtab.core.guard.merit import FAVOURED, Order, Said
+from trimtab.core.guard.pixel_rows import one_of_each, rows_of
 from trimtab.functional import entropy
 
 COLUMNS = (

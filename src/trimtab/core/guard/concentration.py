@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from trimtab.core.look import COLUMNS
-from trimtab.core.merit import FEW, MANY, ramp
+from trimtab.core.guard.look import COLUMNS
+from trimtab.core.guard.merit import FEW, MANY, ramp
 from trimtab.core.shares import class_shares, effective_classes
 
 PAST_SAMPLES = 192

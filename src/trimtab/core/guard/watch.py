@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from trimtab.core import betting, unusual
 from trimtab.core.answer import answer_of, joined, learned
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import ParameterRule
-from trimtab.core.guard import FIRST_TRIAL
-from trimtab.core.health import has_looked, length
-from trimtab.core.judging import SUSPICION, Judging
+from trimtab.core.guard import betting, unusual
+from trimtab.core.guard.health import has_looked, length
+from trimtab.core.guard.judging import SUSPICION, Judging
+from trimtab.core.guard.settings import FIRST_TRIAL
+from trimtab.core.guard.stuck import is_stuck
 from trimtab.core.state import StreamState
-from trimtab.core.stuck import is_stuck
 
 LOG = logging.getLogger("trimtab")
 

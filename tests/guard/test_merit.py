@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from trimtab.core.merit import Said, usual_classes
+from trimtab.core.guard.merit import Said, usual_classes
 
 CLASSES = 10
 NONE = torch.zeros(0, 2)

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from trimtab.core import betting, glance
 from trimtab.core.backbone import Tensors
-from trimtab.core.look import COLUMNS
+from trimtab.core.guard import betting, glance
+from trimtab.core.guard.look import COLUMNS
+from trimtab.core.guard.unusual import FACTS
 from trimtab.core.ranges import check_positive, check_shares
-from trimtab.core.unusual import FACTS
 
 NUMBERS = (
     "fallen_back",

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from trimtab.core import betting
-from trimtab.core.guard import Guard, new_evidence
-from trimtab.core.look import Look
-from trimtab.core.watch import Watch
+from trimtab.core.guard import betting
+from trimtab.core.guard.look import Look
+from trimtab.core.guard.settings import Guard, new_evidence
+from trimtab.core.guard.watch import Watch
 
 CLASSES, RUN, GLANCE = 10, 40, 8
 """Samples of a run that are compared, and of a glance."""

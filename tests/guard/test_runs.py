@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from trimtab.core import correlation, runs
-from trimtab.core.guard import Guard, new_evidence
+from trimtab.core.guard import correlation, runs
+from trimtab.core.guard.settings import Guard, new_evidence
 
 CLASSES, BATCH = 10, 64
 

@@ -14,9 +14,9 @@ from trimtab.augment.normalization import in_force
 from trimtab.augment.stretch import stretched
 from trimtab.core.answer import Answer, answer_of
 from trimtab.core.attempt import Attempt
-from trimtab.core.guard import Guard
-from trimtab.core.look import Look
-from trimtab.core.questions import questions
+from trimtab.core.guard.look import Look
+from trimtab.core.guard.questions import questions
+from trimtab.core.guard.settings import Guard
 from trimtab.core.state import StreamState
 from trimtab.core.structured import Structured
 

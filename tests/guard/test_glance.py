@@ -4,8 +4,8 @@ runs that only the source model shows."""
 import torch
 from torch import Tensor
 
-from trimtab.core.glance import CALL, GLANCE_SAMPLES, SIGNS, SLACK, added_up, places, signs
-from trimtab.core.look import COLUMNS
+from trimtab.core.guard.glance import CALL, GLANCE_SAMPLES, SIGNS, SLACK, added_up, places, signs
+from trimtab.core.guard.look import COLUMNS
 
 CLASSES = 10
 

@@ -10,12 +10,12 @@ from torch import Tensor, nn
 
 import trimtab
 from trimtab import Guard, Health
-from trimtab.core import concentration
 from trimtab.core.adapter import Adapter
 from trimtab.core.component import OutputRule, Start, Step
-from trimtab.core.glance import SURPRISED_SAMPLES
-from trimtab.core.judging import SUSPICION
-from trimtab.core.look import COLUMNS
+from trimtab.core.guard import concentration
+from trimtab.core.guard.glance import SURPRISED_SAMPLES
+from trimtab.core.guard.judging import SUSPICION
+from trimtab.core.guard.look import COLUMNS
 from trimtab.core.method import Method
 from trimtab.core.norm import SOURCE
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from trimtab.core.backbone import Tensors
-from trimtab.core.look import confidence
+from trimtab.core.guard.look import confidence
 from trimtab.core.shares import class_shares, effective_classes
 from trimtab.core.structured import Structured
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from trimtab.core import correlation
 from trimtab.core.backbone import Tensors
-from trimtab.core.guard import Guard, new_evidence
+from trimtab.core.guard import correlation
+from trimtab.core.guard.settings import Guard, new_evidence
 
 CLASSES, SAMPLES = 10, 1024
 

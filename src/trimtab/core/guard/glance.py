@@ -9,7 +9,7 @@ models say shows that for the price of the source's pass. It proves nothing: it 
 import torch
 from torch import Tensor
 
-from trimtab.core.look import COLUMNS
+from trimtab.core.guard.look import COLUMNS
 from trimtab.core.shares import class_shares
 
 GLANCE_SAMPLES, SURPRISED_SAMPLES = 8, 16

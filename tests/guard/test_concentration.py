@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from trimtab.core import concentration
-from trimtab.core.look import COLUMNS
+from trimtab.core.guard import concentration
+from trimtab.core.guard.look import COLUMNS
 
 CLASSES = 10
 

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from trimtab.core import betting
+from trimtab.core.guard import betting
 
 
 def alarms(mean: float, looks: int, level: float, seed: int = 0) -> int:

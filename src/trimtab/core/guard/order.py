@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from trimtab.core.backbone import Tensors
-from trimtab.core.look import COLUMNS, Look
-from trimtab.core.merit import Order
+from trimtab.core.guard.look import COLUMNS, Look
+from trimtab.core.guard.merit import Order
 from trimtab.core.shares import class_shares
 
 NEIGHBOURS = 64

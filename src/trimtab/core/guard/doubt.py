@@ -9,8 +9,8 @@ class as ever; and where a veil has made it collapse, it says another class once
 import torch
 from torch import Tensor
 
-from trimtab.core.look import COLUMNS, UNKNOWN, Look
-from trimtab.core.merit import ramp
+from trimtab.core.guard.look import COLUMNS, UNKNOWN, Look
+from trimtab.core.guard.merit import ramp
 from trimtab.core.shares import class_shares, effective_classes
 
 LATEST_SAMPLES = 64

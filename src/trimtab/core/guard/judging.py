@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from trimtab.core import (
+from trimtab.core.answer import Answer
+from trimtab.core.backbone import Tensors
+from trimtab.core.guard import (
     betting,
     concentration,
     correlation,
@@ -21,12 +23,10 @@ from trimtab.core import (
     runs,
     unusual,
 )
-from trimtab.core.answer import Answer
-from trimtab.core.backbone import Tensors
-from trimtab.core.look import COLUMNS, Look, remembered
+from trimtab.core.guard.look import COLUMNS, Look, remembered
+from trimtab.core.guard.pixel_rows import one_of_each
+from trimtab.core.guard.shadow import LOOK_SAMPLES, Shadow
 from trimtab.core.pace import passes
-from trimtab.core.pixel_rows import one_of_each
-from trimtab.core.shadow import LOOK_SAMPLES, Shadow
 from trimtab.core.state import StreamState
 
 ATTENTION, SUSPICION = 0.75, 1.5

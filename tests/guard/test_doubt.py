@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from trimtab.core.doubt import asked, certainty, doubts, habit, is_needed
-from trimtab.core.look import COLUMNS, UNKNOWN, Look
+from trimtab.core.guard.doubt import asked, certainty, doubts, habit, is_needed
+from trimtab.core.guard.look import COLUMNS, UNKNOWN, Look
 
 CLASSES, COUNT = 10, 64
 NOTHING = torch.zeros(0, len(COLUMNS))

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from trimtab.core import unusual
-from trimtab.core.guard import Guard, new_evidence
+from trimtab.core.guard import unusual
+from trimtab.core.guard.settings import Guard, new_evidence
 
 
 def logits(seed: int, sure: float) -> Tensor:

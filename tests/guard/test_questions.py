@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from trimtab.core.backbone import Tensors
-from trimtab.core.guard import Guard, new_evidence
-from trimtab.core.look import Look
-from trimtab.core.questions import HABIT_SAMPLES, questions
+from trimtab.core.guard.look import Look
+from trimtab.core.guard.questions import HABIT_SAMPLES, questions
+from trimtab.core.guard.settings import Guard, new_evidence
 
 CLASSES, COUNT = 10, 64
 SCATTERED = torch.arange(COUNT) % CLASSES

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 import trimtab
 from trimtab import Guard
 from trimtab.core.adapter import Adapter
-from trimtab.core.stuck import is_stuck
+from trimtab.core.guard.stuck import is_stuck
 
 
 def frames(count: int, copies: int = 1, seed: int = 0) -> Tensor:

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from trimtab.core import betting
 from trimtab.core.backbone import Tensors
-from trimtab.core.look import COLUMNS, UNKNOWN
+from trimtab.core.guard import betting
+from trimtab.core.guard.look import COLUMNS, UNKNOWN
 from trimtab.core.shares import class_shares, effective_classes
 from trimtab.core.state import StreamState
 
