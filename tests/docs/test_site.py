@@ -84,6 +84,12 @@ def test_the_page_of_harm_is_not_stale() -> None:
     assert written == made, "run: python docs/make_harm.py"
 
 
+def test_the_counts_of_harm_on_the_page_of_the_guard_are_not_stale() -> None:
+    written = (DOCS / "guard.md").read_text(encoding="utf-8")
+    made = loaded(DOCS / "make_harm.py").guard_page(written)
+    assert written == made, "run: python docs/make_harm.py"
+
+
 def test_streams_that_break_a_promise_are_counted_and_named() -> None:
     calm = {
         "model": "net",
