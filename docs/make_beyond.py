@@ -1,20 +1,22 @@
-"""Write the tables of docs/beyond-roid.md and what they promise: ``python docs/make_beyond.py``.
+"""Write the tables of docs/beyond-roid.md, what they promise, and the one of lock-in in
+docs/beyond-roid-measured.md: ``python docs/make_beyond.py``.
 
 Of ``benchmarks/results/beyond.json`` (200 images per domain) and ``beyond_1000.json``, which
 ``benchmarks/beyond_results.py`` makes of stores, and of ``lock_in.json``; everything else on the
-page stays as it is.
+pages stays as it is.
 """
 
 import json
 import re
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from trimtab.core.files import write_whole
 
 PAGE = Path(__file__).with_name("beyond-roid.md")
+MEASURED = PAGE.with_name("beyond-roid-measured.md")
 RESULTS = PAGE.parents[1] / "benchmarks" / "results"
 FILES = {200: "beyond.json", 1000: "beyond_1000.json"}
 """Results by images per domain."""
@@ -177,20 +179,32 @@ def _halves(row: Row) -> str:
 
 
 def page(written: str) -> str:
-    """The page with its tables made anew."""
-    parts = {"lock-in": lock_in(json.loads((RESULTS / "lock_in.json").read_text()))}
+    """The preset's page with its tables made anew."""
+    parts = {}
     for images in FILES:
         cells = read(images)
         parts |= {f"table {images}": table(cells), f"promises {images}": promises(cells)}
+    return filled(written, parts, PAGE)
+
+
+def measured_page(written: str) -> str:
+    """The page of what was measured beside them, with its table made anew."""
+    rows = json.loads((RESULTS / "lock_in.json").read_text())
+    return filled(written, {"lock-in": lock_in(rows)}, MEASURED)
+
+
+def filled(written: str, parts: Mapping[str, str], path: Path) -> str:
+    """A page with its parts, each between two comments, made anew."""
     for name, made in parts.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
         part = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-        filled = f"{begin}\n{made}\n{end}"
-        written, found = part.subn(lambda _, filled=filled: filled, written)
+        whole = f"{begin}\n{made}\n{end}"
+        written, found = part.subn(lambda _, whole=whole: whole, written)
         if found != 1:
-            raise ValueError(f"{PAGE.name} needs one part {begin.strip()}, has {found}")
+            raise ValueError(f"{path.name} needs one part {begin.strip()}, has {found}")
     return written
 
 
 if __name__ == "__main__":
-    write_whole(PAGE, page(PAGE.read_text(encoding="utf-8")).encode())
+    for path, made in ((PAGE, page), (MEASURED, measured_page)):
+        write_whole(path, made(path.read_text(encoding="utf-8")).encode())

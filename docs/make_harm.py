@@ -1,6 +1,9 @@
-"""Write docs/harm.md from the benchmark of harm: ``python docs/make_harm.py``."""
+"""Write docs/harm.md, and its counts into docs/guard.md, from the benchmark of harm:
+``python docs/make_harm.py``.
+"""
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,8 +20,15 @@ from trimtab.reproduce.experiments.harm import (
 from trimtab.streams.hostile import STREAMS
 
 PAGE = Path(__file__).with_name("harm.md")
+GUARD_PAGE = PAGE.with_name("guard.md")
 RESULTS = PAGE.parents[1] / "benchmarks" / "results" / "harm.json"
 NOTES = PAGE.with_name("harm-notes.md")
+
+LIMITS = (
+    ("over the whole stream", "whole", WHOLE_LIMIT),
+    ("over any 1,000 samples", "worst_1000", STRETCH_LIMIT),
+)
+"""Most points above the source model, and where."""
 
 Row = dict[str, Any]
 
@@ -67,14 +77,35 @@ def page() -> str:
     return "".join(parts)
 
 
+def guard_page(written: str) -> str:
+    """The guard's page with its counts made anew, between two comments."""
+    begin, end = "<!-- harm -->\n", "<!-- /harm -->\n"
+    part = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
+    made = f"{begin}\n{counts(json.loads(RESULTS.read_text()))}\n{end}"
+    written, times = part.subn(lambda _: made, written)
+    if times != 1:
+        raise ValueError(f"{GUARD_PAGE.name} needs one part {begin.strip()}, has {times}")
+    return written
+
+
+def counts(found: list[Row]) -> str:
+    """How many streams end above the source model, and by how much, as a table."""
+    lines = [f"| {len(found)} streams | without guard | with |", "|---|---:|---:|"]
+    for where, key, limit in LIMITS:
+        both = [[row[f"{key}_{way}"] or 0 for row in found] for way in ("without", "with")]
+        above = " | ".join(str(sum(value > limit for value in values)) for values in both)
+        worst = " | ".join(_points(max(values)) for values in both)
+        lines += [
+            f"| more than {limit:g} above {where} | {above} |",
+            f"| the worst {where} | {worst} |",
+        ]
+    return "\n".join(lines) + "\n"
+
+
 def kept(found: list[Row]) -> list[str]:
     """What the guard promises, how often it holds, and every stream on which it does not."""
-    limits = (
-        ("over the whole stream", "whole", WHOLE_LIMIT),
-        ("over any 1,000 samples", "worst_1000", STRETCH_LIMIT),
-    )
     lines = []
-    for words, key, limit in limits:
+    for words, key, limit in LIMITS:
         without, above = (
             [row for row in found if (row[f"{key}_{way}"] or 0) > limit]
             for way in ("without", "with")
@@ -191,6 +222,7 @@ def _points(value: float) -> str:
 
 def main() -> None:
     write_whole(PAGE, page().encode())
+    write_whole(GUARD_PAGE, guard_page(GUARD_PAGE.read_text(encoding="utf-8")).encode())
 
 
 if __name__ == "__main__":

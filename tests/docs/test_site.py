@@ -57,10 +57,10 @@ def test_the_page_of_results_is_not_stale() -> None:
 
 
 def test_the_tables_of_the_preset_are_not_stale() -> None:
-    written = (DOCS / "beyond-roid.md").read_text(encoding="utf-8")
-    assert loaded(DOCS / "make_beyond.py").page(written) == written, (
-        "run: python docs/make_beyond.py"
-    )
+    made = loaded(DOCS / "make_beyond.py")
+    for path, page in ((made.PAGE, made.page), (made.MEASURED, made.measured_page)):
+        written = path.read_text(encoding="utf-8")
+        assert page(written) == written, "run: python docs/make_beyond.py"
 
 
 def test_places_where_the_preset_falls_short_are_counted_and_named() -> None:
@@ -81,6 +81,12 @@ def test_places_where_the_preset_falls_short_are_counted_and_named() -> None:
 
 def test_the_page_of_harm_is_not_stale() -> None:
     made, written = loaded(DOCS / "make_harm.py").page(), (DOCS / "harm.md").read_text()
+    assert written == made, "run: python docs/make_harm.py"
+
+
+def test_the_counts_of_harm_on_the_page_of_the_guard_are_not_stale() -> None:
+    written = (DOCS / "guard.md").read_text(encoding="utf-8")
+    made = loaded(DOCS / "make_harm.py").guard_page(written)
     assert written == made, "run: python docs/make_harm.py"
 
 
