@@ -7,11 +7,12 @@ pages stays as it is.
 """
 
 import json
-import re
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from made_parts import README, filled
 
 from trimtab.core.files import write_whole
 
@@ -119,6 +120,27 @@ def promises(cells: Cells) -> str:
     return "".join(f"- {line}\n" for line in lines)
 
 
+def in_short() -> str:
+    """In how many settings the preset keeps its promises, as the README says it."""
+    every = [read(images) for images in FILES]
+    places = {key[0] for key in every[0] if key[1] == "trimtab"}
+    correlated = {place for place in places if "correlated" in place[1]}
+
+    def kept(other: str, where: set[Place], share: float = 1.0) -> str:
+        counts = (
+            sum(c[place, "trimtab"].error <= share * c[place, other].error for place in where)
+            for c in every
+        )
+        return " and ".join(map(str, counts))
+
+    return (
+        f"its error is no higher than ROID's in {kept('roid', places)} of {len(places)} settings, "
+        f"no higher than the source model's in {kept('source', places)}, and at most half of "
+        f"ROID's in {kept('roid', correlated, 0.5)} of the {len(correlated)} with correlated "
+        "classes"
+    )
+
+
 def compared(
     cells: Cells, words: str, other: str, places: Iterable[Place], share: float = 1.0
 ) -> str:
@@ -193,18 +215,11 @@ def measured_page(written: str) -> str:
     return filled(written, {"lock-in": lock_in(rows)}, MEASURED)
 
 
-def filled(written: str, parts: Mapping[str, str], path: Path) -> str:
-    """A page with its parts, each between two comments, made anew."""
-    for name, made in parts.items():
-        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
-        part = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-        whole = f"{begin}\n{made}\n{end}"
-        written, found = part.subn(lambda _, whole=whole: whole, written)
-        if found != 1:
-            raise ValueError(f"{path.name} needs one part {begin.strip()}, has {found}")
-    return written
+def readme(written: str) -> str:
+    """The README with its counts made anew."""
+    return filled(written, {"preset": in_short()}, README)
 
 
 if __name__ == "__main__":
-    for path, made in ((PAGE, page), (MEASURED, measured_page)):
+    for path, made in ((PAGE, page), (MEASURED, measured_page), (README, readme)):
         write_whole(path, made(path.read_text(encoding="utf-8")).encode())

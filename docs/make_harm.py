@@ -3,10 +3,11 @@
 """
 
 import json
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from made_parts import README, filled
 
 from trimtab.core.files import write_whole
 from trimtab.reproduce.experiments.harm import (
@@ -79,13 +80,12 @@ def page() -> str:
 
 def guard_page(written: str) -> str:
     """The guard's page with its counts made anew, between two comments."""
-    begin, end = "<!-- harm -->\n", "<!-- /harm -->\n"
-    part = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-    made = f"{begin}\n{counts(json.loads(RESULTS.read_text()))}\n{end}"
-    written, times = part.subn(lambda _: made, written)
-    if times != 1:
-        raise ValueError(f"{GUARD_PAGE.name} needs one part {begin.strip()}, has {times}")
-    return written
+    return filled(written, {"harm": counts(json.loads(RESULTS.read_text()))}, GUARD_PAGE)
+
+
+def readme(written: str) -> str:
+    """The README with its counts made anew."""
+    return filled(written, {"harm": in_short(json.loads(RESULTS.read_text()))}, README)
 
 
 def counts(found: list[Row]) -> str:
@@ -100,6 +100,21 @@ def counts(found: list[Row]) -> str:
             f"| the worst {where} | {worst} |",
         ]
     return "\n".join(lines) + "\n"
+
+
+def in_short(found: list[Row]) -> str:
+    """How many streams end above their limits, as the README says it."""
+    (_, whole, limit), (stretch, worst, far) = LIMITS
+    without, guarded = (
+        [row[f"{whole}_{way}"] or 0 for row in found] for way in ("without", "with")
+    )
+    above = [sum(value > limit for value in values) for values in (without, guarded)]
+    beyond = sum((row[f"{worst}_with"] or 0) > far for row in found)
+    return (
+        f"Of {len(found)} [hard and hostile streams](docs/harm.md) {above[0]} end more than "
+        f"{limit:g} point above the source without it (up to {max(without):.0f}), and {above[1]} "
+        f"with it (up to {max(guarded):.1f}), {beyond or 'none'} more than {far:g} {stretch}"
+    )
 
 
 def kept(found: list[Row]) -> list[str]:
@@ -222,7 +237,8 @@ def _points(value: float) -> str:
 
 def main() -> None:
     write_whole(PAGE, page().encode())
-    write_whole(GUARD_PAGE, guard_page(GUARD_PAGE.read_text(encoding="utf-8")).encode())
+    for path, made in ((GUARD_PAGE, guard_page), (README, readme)):
+        write_whole(path, made(path.read_text(encoding="utf-8")).encode())
 
 
 if __name__ == "__main__":

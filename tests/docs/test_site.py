@@ -63,6 +63,21 @@ def test_the_tables_of_the_preset_are_not_stale() -> None:
         assert page(written) == written, "run: python docs/make_beyond.py"
 
 
+@pytest.mark.parametrize("name", ["make_beyond", "make_harm"])
+def test_what_the_readme_counts_is_what_was_measured(name: str) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert loaded(DOCS / f"{name}.py").readme(readme) == readme, f"run: python docs/{name}.py"
+
+
+def test_made_parts_of_a_page_are_there_once(tmp_path: Path) -> None:
+    filled = loaded(DOCS / "made_parts.py").filled
+    page = "a <!-- x -->old<!-- /x --> b\n<!-- y -->\nold\n<!-- /y -->\n"
+    made = filled(page, {"x": "1", "y": "2\n"}, tmp_path)
+    assert made == "a <!-- x -->1<!-- /x --> b\n<!-- y -->\n\n2\n\n<!-- /y -->\n"
+    with pytest.raises(ValueError, match="needs one part <!-- z -->, has 0"):
+        filled(page, {"z": ""}, tmp_path)
+
+
 def test_places_where_the_preset_falls_short_are_counted_and_named() -> None:
     made = loaded(DOCS / "make_beyond.py")
     places = [("net", "continual"), ("net", "mixed"), ("net", "correlated")]
