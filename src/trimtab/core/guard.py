@@ -12,7 +12,7 @@ from torch import Tensor
 from trimtab.core import betting, glance
 from trimtab.core.backbone import Tensors
 from trimtab.core.look import COLUMNS
-from trimtab.core.ranges import check_positive, check_shares
+from trimtab.core.ranges import check_positive, check_shares, check_value
 from trimtab.core.unusual import FACTS
 
 NUMBERS = (
@@ -79,6 +79,8 @@ class Guard:
     def __post_init__(self) -> None:
         check_positive(self, "false_alarms", "cost")
         check_shares(self, "false_alarms", "allowed_harm", "cost")
+        check_value("acts", self.acts, lambda v: isinstance(v, bool), "be True or False")
+        check_value("view", self.view, callable, "be a function of inputs")
 
     @property
     def alarm(self) -> float:

@@ -54,6 +54,8 @@ class Observed(StateView):
         """Call ``listener`` with the stream's health after each look that the guard takes."""
         self._listeners.append(listener)
 
+        if not callable(listener):
+            raise ValueError(f"a listener must be a function of a Health, got {listener!r}")
     @property
     def health(self) -> Health:
         """What is known of the stream without labels."""
