@@ -51,6 +51,29 @@ def test_an_unknown_snapshot_is_refused(adapter: trimtab.Adapter) -> None:
         adapter.rollback("other")
 
 
+def test_a_snapshot_of_another_model_or_method_is_refused(
+    adapter: trimtab.Adapter, recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    adapter(images[:16])
+    before = adapter.predict(images[:16])
+    model = nets.trained("gn", recorded)
+    for other in (trimtab.adapt(adapter.backbone, "roid"), trimtab.adapt(model, "tent", lr=0.01)):
+        other(images[:16])
+        with pytest.raises(ValueError, match="snapshot 'x' belongs to another model or method"):
+            adapter.rollback(other.snapshot("x"))
+    assert torch.equal(adapter.predict(images[:16]), before)
+
+
+def test_a_clone_goes_back_to_a_snapshot_of_the_original(
+    adapter: trimtab.Adapter, images: Tensor
+) -> None:
+    kept = adapter.snapshot()
+    twin = adapter.clone()
+    expected = twin(images[:16])
+    twin.rollback(kept)
+    assert torch.equal(twin(images[:16]), expected)
+
+
 def test_a_guard_blesses_states_that_do_no_harm(
     recorded: dict[str, Tensor], images: Tensor
 ) -> None:

@@ -73,10 +73,8 @@ class Adapter(Observed, Face):
         guard: bool | Guard | None = None,
     ) -> None:
         memory_limit.check(micro_batch)
-        super().__init__()
-        self.backbone = backbone
         method = method.suited_to(backbone.task)
-        self.method: Method = method
+        super().__init__(backbone, method)
         self.micro_batch = micro_batch
         self.passes: Passes = passes or Alone(backbone)
         self.party: Party = party or Party()
@@ -196,7 +194,7 @@ class Adapter(Observed, Face):
         with self.lock, torch.inference_mode(False):
             twin = object.__new__(type(self))
             vars(twin).update(vars(self))
-            Observed.__init__(twin, self.history)
+            Observed.__init__(twin, self.backbone, self.method, self.history)
             twin.state = self.state.clone()
             twin._beginnings = twin._new_beginnings(self._beginnings.latest)
             return twin

@@ -24,14 +24,16 @@ class Observed(StateView):
     """A stream's health and history, beside the parts of its state."""
 
     state: StreamState
-    backbone: Backbone
-    method: Method
     source: Tensors
     learns: bool
 
-    def __init__(self, snapshots: tuple[Snapshot, ...] = ()) -> None:
+    def __init__(
+        self, backbone: Backbone, method: Method, snapshots: tuple[Snapshot, ...] = ()
+    ) -> None:
+        self.backbone = backbone
+        self.method = method
         self.lock: AbstractContextManager[bool] = threading.RLock()
-        self._history = History(snapshots)
+        self._history = History((backbone, method), snapshots)
         self._listeners: list[Listener] = []
 
     def commit(self, state: StreamState) -> None:
