@@ -553,6 +553,18 @@ def test_what_cannot_listen_is_refused(stream: Adapter) -> None:
         stream.on_health("log")  # type: ignore[arg-type]
 
 
+def test_an_alarm_speaks_of_the_samples_up_to_its_batch(
+    stream: Adapter, caplog: pytest.LogCaptureFixture
+) -> None:
+    feed(stream, 20)
+    Spoils.switch[0] = True
+    for n in range(12):
+        feed(stream, 1, seed=n + 1)
+        if stream.health.alarms:
+            break
+    assert f"harm after {stream.counters.samples} samples" in caplog.text
+
+
 def test_a_state_belongs_to_its_guard() -> None:
     model = trimtab.Backbone(Painted())
     guarded, plain = (trimtab.adapt(model, "tent", guard=g) for g in (True, False))

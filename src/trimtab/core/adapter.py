@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -150,12 +151,13 @@ class Adapter(Observed, Face):
         """The state after a batch, and its logits. Samples out of range are left out."""
         refused, shown = state.shown.judge(inputs)
         state, logits = self._guarded(state, inputs if refused is None else inputs[~refused])
+        counters = replace(state.counters, samples=state.counters.samples + len(inputs))
+        state = replace(state, counters=counters)  # a guard speaks of samples up to this batch
         if refused is not None:
             attempt = self._attempt(state, self._beginnings.latest)
             logits = [merged(refused, logits, attempt.by_the_source(inputs[refused]))]
             state = attempt.state
             state.counters.refused_samples += int(refused.sum())
-        state.counters.samples += len(inputs)
         state.shown = shown
         return state, torch.cat(logits)
 

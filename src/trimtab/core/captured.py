@@ -187,6 +187,7 @@ def _memory(saved: Any, first: StreamState, method: Method, classes: int) -> dic
             varying = component.varying_memory
         memory[name] = _fitting(f"memory of {name}", found, expected | later, varying)
     return memory
+    blessed.counters = Counters(**state["counters"])  # blessed by then; when is not saved
 
 
 def _later(component: Component | None, found: Tensors, classes: int) -> Tensors:
