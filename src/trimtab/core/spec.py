@@ -85,6 +85,25 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f"unknown {what} {name!r}: {listed}{hint}"
 
 
+SHOWN, AROUND = 120, 24
+"""Longest spec to be shown in full, and how much is shown before a difference."""
+
+
+def where_they_differ(theirs: str, ours: str) -> tuple[str, str]:
+    """Two specs as they are, or, where they are long, from shortly before they differ."""
+    if max(len(theirs), len(ours)) <= SHOWN:
+        return theirs, ours
+    pairs = enumerate(zip(theirs, ours, strict=False))
+    shorter = min(len(theirs), len(ours))
+    start = max(next((place for place, (a, b) in pairs if a != b), shorter) - AROUND, 0)
+    return _part(theirs, start), _part(ours, start)
+
+
+def _part(text: str, start: int) -> str:
+    end = start + SHOWN
+    return f"{'…' * (start > 0)}{text[start:end]}{'…' * (end < len(text))}"
+
+
 def _with_dots(spec: str) -> str:
     """``a.b:c(x=1)`` as ``a.b._colon_.c(x=1)``, which is Python; colons in brackets stay."""
     if ":" not in spec:
