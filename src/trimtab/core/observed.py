@@ -54,10 +54,15 @@ class Observed(StateView):
 
     def on_health(self, listener: Listener) -> None:
         """Call ``listener`` with the stream's health after each look that the guard takes."""
-        self._listeners.append(listener)
-
         if not callable(listener):
             raise ValueError(f"a listener must be a function of a Health, got {listener!r}")
+        self._listeners.append(listener)
+
+    @property
+    def listeners(self) -> tuple[Listener, ...]:
+        """Who is called with the stream's health."""
+        return tuple(self._listeners)
+
     @property
     def health(self) -> Health:
         """What is known of the stream without labels."""
