@@ -28,6 +28,20 @@ def flip(x: Tensor) -> Tensor:
     return x.flip(-1)
 
 
+@pytest.mark.parametrize("keepdim", [True, False])
+def test_a_loss_that_is_not_one_number_for_each_sample_is_refused(
+    model: nets.Net, images: Tensor, keepdim: bool
+) -> None:
+    @dataclass(frozen=True)
+    class Summed(Objective):
+        def loss(self, step: Step, memory: Tensors) -> Tensor:
+            return step.logits.sum(1, keepdim=True) if keepdim else step.logits.sum()
+
+    shape = r"\(8,\), got \(8, 1\)" if keepdim else r"\(8,\), got \(\)"
+    with pytest.raises(ValueError, match=rf"the loss of summed must have one number .* {shape}"):
+        trimtab.adapt(model, Method((Summed(),)))(images[:8])
+
+
 def params_of(adapter: trimtab.Adapter) -> Tensor:
     return torch.cat([p.detach().flatten() for p in adapter.params.values()])
 
