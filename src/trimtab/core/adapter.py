@@ -25,6 +25,7 @@ from trimtab.core.pace import Budget, Pace
 from trimtab.core.party import Batch, Party
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.plausible import merged
+from trimtab.core.ranges import whole_seed
 from trimtab.core.state import StreamState
 from trimtab.core.structured import Given
 from trimtab.core.watch import Watch
@@ -87,7 +88,7 @@ class Adapter(Observed, Face):
         self._beginnings = self._new_beginnings()
         with torch.inference_mode(False):
             self.state: StreamState = self._beginnings.at_the_source(
-                seed, Window(window), Pace(adapt_every, budget)
+                whole_seed(seed), Window(window), Pace(adapt_every, budget)
             )
 
     # ---------------------------------------------------------------- predicting
@@ -150,9 +151,9 @@ class Adapter(Observed, Face):
     def _step(self, state: StreamState, inputs: Tensor) -> tuple[StreamState, Tensor]:
         """The state after a batch, and its logits. Samples out of range are left out."""
         refused, shown = state.shown.judge(inputs)
-        state, logits = self._guarded(state, inputs if refused is None else inputs[~refused])
         counters = replace(state.counters, samples=state.counters.samples + len(inputs))
         state = replace(state, counters=counters)  # a guard speaks of samples up to this batch
+        state, logits = self._guarded(state, inputs if refused is None else inputs[~refused])
         if refused is not None:
             attempt = self._attempt(state, self._beginnings.latest)
             logits = [merged(refused, logits, attempt.by_the_source(inputs[refused]))]

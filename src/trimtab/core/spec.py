@@ -79,8 +79,9 @@ def choice(kind: str, name: str, known: Iterable[str]) -> str:
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """A sentence that says a name is unknown, which ones are known, and which is nearest."""
     names = list(known)
-    nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+    lower = {known_one.lower(): known_one for known_one in names}
+    nearest = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
+    hint = f"; did you mean {lower[nearest[0]]!r}?" if nearest else ""
     listed = f"the known ones are {', '.join(names)}" if names else "there are none"
     return f"unknown {what} {name!r}: {listed}{hint}"
 
