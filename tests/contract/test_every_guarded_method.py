@@ -77,7 +77,7 @@ def test_an_error_in_a_look_leaves_the_old_state(
     def broken(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("trimtab.core.look.Look.rows", broken)
+    monkeypatch.setattr("trimtab.core.guard.look.Look.rows", broken)
     with pytest.raises(MemoryError):
         adapter(images[10:20])
     assert_same(adapter.state_dict(), before)

@@ -1,5 +1,6 @@
 """The loop: windows, micro-batches, precision, and what happens when numbers go wrong."""
 
+import warnings
 from dataclasses import dataclass, replace
 
 import pytest
@@ -26,6 +27,36 @@ UNCOUPLED = ["gn", "ln"]
 
 def flip(x: Tensor) -> Tensor:
     return x.flip(-1)
+
+
+@pytest.mark.parametrize("seed", ["a", None, 1.0, 2**64])
+def test_what_is_no_seed_is_refused(model: nets.Net, seed: object) -> None:
+    with pytest.raises(ValueError, match="seed must be a whole number of 64 bits, got"):
+        trimtab.adapt(model, "tent", seed=seed)  # type: ignore[arg-type]
+
+
+def test_a_name_in_a_plain_tensor_is_refused_without_a_warning_of_torch(
+    model: nets.Net, images: Tensor
+) -> None:
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        with pytest.raises(ValueError, match="no logits were found in what the model returns"):
+            trimtab.adapt(model, "tent", output="scores")(images[:8])
+    assert not heard
+
+
+@pytest.mark.parametrize("keepdim", [True, False])
+def test_a_loss_that_is_not_one_number_for_each_sample_is_refused(
+    model: nets.Net, images: Tensor, keepdim: bool
+) -> None:
+    @dataclass(frozen=True)
+    class Summed(Objective):
+        def loss(self, step: Step, memory: Tensors) -> Tensor:
+            return step.logits.sum(1, keepdim=True) if keepdim else step.logits.sum()
+
+    shape = r"\(8,\), got \(8, 1\)" if keepdim else r"\(8,\), got \(\)"
+    with pytest.raises(ValueError, match=rf"the loss of summed must have one number .* {shape}"):
+        trimtab.adapt(model, Method((Summed(),)))(images[:8])
 
 
 def params_of(adapter: trimtab.Adapter) -> Tensor:

@@ -246,3 +246,19 @@ def test_a_failed_load_leaves_what_a_reset_returns_to(
     for other in (adapter, twin):
         other.reset()
     assert torch.equal(adapter(images[:16]), twin(images[:16]))
+
+
+def test_of_long_settings_the_difference_is_shown(
+    backbone: trimtab.Backbone, images: Tensor
+) -> None:
+    other = trimtab.adapt(backbone, "roid", window=8, lr=0.5)
+    said = refused(other, lambda: other.load_state_dict(stream(backbone, images).state_dict()))
+    assert "lr=None" in said
+    assert "here it is" in said.partition("lr=None")[2]
+    assert "lr=0.5" in said
+    assert len(said) < 500
+
+
+def test_a_folder_is_no_saved_state(backbone: trimtab.Backbone, tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError, match="is a folder, expected a file that"):
+        trimtab.adapt(backbone, "roid").load(tmp_path)

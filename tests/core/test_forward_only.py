@@ -23,6 +23,11 @@ def body_and_head(model: nets.Net) -> trimtab.ForwardBackbone:
     return trimtab.ForwardBackbone(model.encoder, model.classifier)
 
 
+def test_what_is_no_head_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"head must be an nn\.Linear or a pair .*, got int"):
+        trimtab.ForwardBackbone(nn.Identity(), 10)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("method", FORWARD_ONLY)
 def test_a_function_and_a_head_are_as_good_as_the_model(
     method: str, model: nets.Net, images: Tensor

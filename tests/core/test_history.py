@@ -51,14 +51,63 @@ def test_an_unknown_snapshot_is_refused(adapter: trimtab.Adapter) -> None:
         adapter.rollback("other")
 
 
+def test_a_snapshot_of_another_model_or_method_is_refused(
+    adapter: trimtab.Adapter, recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    adapter(images[:16])
+    before = adapter.predict(images[:16])
+    model = nets.trained("gn", recorded)
+    for other in (trimtab.adapt(adapter.backbone, "roid"), trimtab.adapt(model, "tent", lr=0.01)):
+        other(images[:16])
+        with pytest.raises(ValueError, match="snapshot 'x' belongs to another model or method"):
+            adapter.rollback(other.snapshot("x"))
+    assert torch.equal(adapter.predict(images[:16]), before)
+
+
+def test_a_clone_goes_back_to_a_snapshot_of_the_original(
+    adapter: trimtab.Adapter, images: Tensor
+) -> None:
+    kept = adapter.snapshot()
+    twin = adapter.clone()
+    expected = twin(images[:16])
+    twin.rollback(kept)
+    assert torch.equal(twin(images[:16]), expected)
+
+
+def test_evidence_goes_on_after_a_rollback_to_before_the_first_batch(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    adapter = trimtab.adapt(nets.trained("gn", recorded), "tent", lr=0.0, guard=True)
+    adapter.snapshot("begin")
+    adapter(images[:16])
+    adapter.rollback("begin")
+    adapter(images[16:32])
+    assert adapter.health.looked_at == 32
+
+
 def test_a_guard_blesses_states_that_do_no_harm(
     recorded: dict[str, Tensor], images: Tensor
 ) -> None:
     adapter = trimtab.adapt(nets.trained("gn", recorded), "tent", lr=0.0, guard=True)
     for batch in images.repeat(3, 1, 1, 1).split(16):
         adapter(batch)
-    assert any(snapshot.blessed for snapshot in adapter.history)
+        if any(snapshot.blessed for snapshot in adapter.history):
+            break
+    assert adapter.history[-1].blessed
     assert adapter.state.blessed is not None
+    assert adapter.history[-1].samples == adapter.counters.samples
+
+
+def test_a_blessed_state_that_was_loaded_is_of_no_later_than_the_load(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    model = nets.trained("gn", recorded)
+    first, second = (trimtab.adapt(model, "tent", lr=0.0, guard=True) for _ in range(2))
+    for batch in images.repeat(3, 1, 1, 1).split(16):
+        first(batch)
+    second.load_state_dict(first.state_dict())
+    second(images[:16])
+    assert second.history[0].samples == first.counters.samples
 
 
 def test_a_clone_has_the_same_snapshots(adapter: trimtab.Adapter, images: Tensor) -> None:

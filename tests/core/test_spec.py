@@ -33,6 +33,7 @@ def test_options_outside_the_words_reach_the_method() -> None:
     ("spec", "message"),
     [
         ("roit", "unknown method 'roit'.*did you mean 'roid'"),
+        ("ROID", "unknown method 'ROID'.*did you mean 'roid'"),
         ("tent + source_ensemble", "unknown component.*did you mean 'source_ensembling'"),
         ("roid(wieghting=True)", "unknown option of roid 'wieghting'.*did you mean 'weighting'"),
         ("roid -", "a spec reads"),

@@ -111,6 +111,13 @@ def test_a_load_test_of_another_machine_has_to_be_allowed(
     assert "--allow-remote" in capsys.readouterr().err
 
 
+def test_a_load_test_of_what_is_no_server_says_so_in_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["load-test", "http://127.0.0.1:9"]) == 2  # the port to discard what comes
+    assert capsys.readouterr().err.startswith("trimtab: a server of Trimtab was expected at")
+
+
 def test_sigterm_saves_every_stream(server: Running) -> None:
     """The last test of this server."""
     with trimtab.Client(server.url) as client:

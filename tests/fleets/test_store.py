@@ -57,6 +57,18 @@ def test_a_stream_in_somebodys_hands_stays_in_memory(
     assert "held" in fleet.in_memory
 
 
+def test_listeners_go_on_after_a_time_in_the_store(
+    tmp_path: Path, recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    model = nets.trained("gn", recorded)
+    fleet = trimtab.fleet(model, "tent", guard=True, resident=1, store=tmp_path)
+    heard: list[int] = []
+    fleet["heard"].on_health(lambda health: heard.append(health.samples))
+    for name in ("heard", "other", "heard", "other", "heard"):
+        fleet.step({name: images[:2]})
+    assert heard == [2, 4, 6]
+
+
 def test_memory_of_streams_that_moved_out_is_freed_at_once(
     tmp_path: Path, recorded: dict[str, Tensor], images: Tensor
 ) -> None:

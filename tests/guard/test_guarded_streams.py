@@ -1,6 +1,7 @@
 """The guard acts where adapting harms, leaves alone what helps, and finds its way back."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar
 
@@ -522,6 +523,46 @@ def test_a_method_can_have_a_guard_of_its_own_and_go_without() -> None:
 def test_what_is_no_guard_is_refused(wrong: object) -> None:
     with pytest.raises(ValueError, match="guard must be True, False or a"):
         trimtab.adapt(Painted(), "tent", guard=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [{"acts": "no"}, {"view": 3}])
+def test_settings_that_are_no_switch_and_no_function_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        Guard(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("view", "got"),
+    [
+        (lambda x: x[:1], "got 1 samples"),
+        (lambda x: x.double(), "got 32 samples of torch.float64"),
+        (lambda x: None, "got NoneType"),
+    ],
+)
+def test_a_view_of_other_samples_is_refused(
+    view: Callable[[Tensor], Tensor], got: str, stream: Adapter
+) -> None:
+    adapter = trimtab.adapt(stream.backbone, stream.method, guard=Guard(view=view))
+    Spoils.switch = [True]  # views are taken where the models differ
+    with pytest.raises(ValueError, match=f"a guard's view must return what it is given, .*{got}"):
+        feed(adapter, 1)
+
+
+def test_what_cannot_listen_is_refused(stream: Adapter) -> None:
+    with pytest.raises(ValueError, match="a listener must be a function of a Health, got 'log'"):
+        stream.on_health("log")  # type: ignore[arg-type]
+
+
+def test_an_alarm_speaks_of_the_samples_up_to_its_batch(
+    stream: Adapter, caplog: pytest.LogCaptureFixture
+) -> None:
+    feed(stream, 20)
+    Spoils.switch[0] = True
+    for n in range(12):
+        feed(stream, 1, seed=n + 1)
+        if stream.health.alarms:
+            break
+    assert f"harm after {stream.counters.samples} samples" in caplog.text
 
 
 def test_a_state_belongs_to_its_guard() -> None:

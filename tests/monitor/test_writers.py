@@ -38,6 +38,11 @@ def test_a_csv_file_has_a_line_for_each_look(tmp_path: Path) -> None:
     assert lines[1]["predicting"] == "source"
 
 
+def test_a_csv_file_makes_its_folder(tmp_path: Path) -> None:
+    CsvFile(tmp_path / "logs" / "camera" / "health.csv")(health(64))
+    assert (tmp_path / "logs" / "camera" / "health.csv").exists()
+
+
 def test_prometheus_shows_streams_side_by_side() -> None:
     registry = prometheus_client.CollectorRegistry()
     for stream in ("left", "right"):

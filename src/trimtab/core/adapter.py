@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from trimtab.core.pace import Budget, Pace
 from trimtab.core.party import Batch, Party
 from trimtab.core.passes import Alone, Passes
 from trimtab.core.plausible import merged
+from trimtab.core.ranges import whole_seed
 from trimtab.core.state import StreamState
 from trimtab.core.structured import Given
 from trimtab.core.window import Window
@@ -73,10 +75,8 @@ class Adapter(Observed, Face):
         guard: bool | Guard | None = None,
     ) -> None:
         memory_limit.check(micro_batch)
-        super().__init__()
-        self.backbone = backbone
         method = method.suited_to(backbone.task)
-        self.method: Method = method
+        super().__init__(backbone, method)
         self.micro_batch = micro_batch
         self.passes: Passes = passes or Alone(backbone)
         self.party: Party = party or Party()
@@ -88,7 +88,7 @@ class Adapter(Observed, Face):
         self._beginnings = self._new_beginnings()
         with torch.inference_mode(False):
             self.state: StreamState = self._beginnings.at_the_source(
-                seed, Window(window), Pace(adapt_every, budget)
+                whole_seed(seed), Window(window), Pace(adapt_every, budget)
             )
 
     # ---------------------------------------------------------------- predicting
@@ -151,13 +151,14 @@ class Adapter(Observed, Face):
     def _step(self, state: StreamState, inputs: Tensor) -> tuple[StreamState, Tensor]:
         """The state after a batch, and its logits. Samples out of range are left out."""
         refused, shown = state.shown.judge(inputs)
+        counters = replace(state.counters, samples=state.counters.samples + len(inputs))
+        state = replace(state, counters=counters)  # a guard speaks of samples up to this batch
         state, logits = self._guarded(state, inputs if refused is None else inputs[~refused])
         if refused is not None:
             attempt = self._attempt(state, self._beginnings.latest)
             logits = [merged(refused, logits, attempt.by_the_source(inputs[refused]))]
             state = attempt.state
             state.counters.refused_samples += int(refused.sum())
-        state.counters.samples += len(inputs)
         state.shown = shown
         return state, torch.cat(logits)
 
@@ -196,7 +197,7 @@ class Adapter(Observed, Face):
         with self.lock, torch.inference_mode(False):
             twin = object.__new__(type(self))
             vars(twin).update(vars(self))
-            Observed.__init__(twin, self.history)
+            Observed.__init__(twin, self.backbone, self.method, self.history)
             twin.state = self.state.clone()
             twin._beginnings = twin._new_beginnings(self._beginnings.latest)
             return twin

@@ -98,6 +98,7 @@ class Beginnings:
         begun = replace(first.draft(), params=trainable_copies(first.params))
         begun.counters = state.counters.plus(first.counters)
         begun.learned_through = state.learned_through
+        begun.guard, begun.blessed = state.guard, state.blessed  # rolled back, it is not the first
         return begun
 
     def again(self, state: StreamState) -> StreamState:

@@ -17,6 +17,7 @@ from trimtab.core.counters import Counters
 from trimtab.core.finite import all_finite
 from trimtab.core.guard.settings import VARYING, Guard
 from trimtab.core.plausible import Shown
+from trimtab.core.spec import where_they_differ
 from trimtab.core.state import StreamState, copied
 from trimtab.core.structured import Form
 
@@ -111,10 +112,9 @@ def refuse_strangers(here: dict[str, str], state: Mapping[str, Any]) -> None:
     _expect(isinstance(made_by, Mapping), "made_by must be a dictionary", repr(made_by))
     for name, value in here.items():
         if made_by.get(name) != value:
-            raise ValueError(
-                f"this state belongs to another stream: its {name} is {made_by.get(name)}, "
-                f"here it is {value}"
-            )
+            theirs, ours = where_they_differ(f"{made_by.get(name)}", value)
+            found = f"its {name} is {theirs}, here it is {ours}; adapt as it was saved"
+            raise ValueError(f"this state belongs to another stream: {found}")
 
 
 def seed_and_sample(state: Mapping[str, Any]) -> tuple[int, tuple[int, ...] | Form | None]:
@@ -167,6 +167,7 @@ def _blessed(
     blessed.statistics = _fitting("blessed statistics", state[names[1]], first.statistics)
     blessed.memory = _memory(state[names[2]], first, method, classes)
     blessed.guard = {}
+    blessed.counters = Counters(**state["counters"])  # blessed by then; when is not saved
     return blessed
 
 

@@ -106,6 +106,9 @@ class ForwardBackbone(Backbone):
 def _layer(head: Head) -> nn.Linear:
     if isinstance(head, nn.Linear):
         return head
+    if not isinstance(head, (tuple, list)) or len(head) != 2:
+        kind = type(head).__name__
+        raise ValueError(f"head must be an nn.Linear or a pair (weight, bias), got {kind}")
     weight, bias = head
     layer = nn.Linear(weight.shape[1], weight.shape[0], bias is not None, dtype=weight.dtype)
     with torch.no_grad():

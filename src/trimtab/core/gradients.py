@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from trimtab.core import component as roles
-from trimtab.core.lesson import Lesson
+from trimtab.core.lesson import Lesson, summed
 from trimtab.core.views import PartialViews, views_of
 
 if TYPE_CHECKING:
@@ -120,9 +120,7 @@ def lesson_of(
 
 def losses_of(attempt: Attempt, step: roles.Step) -> Tensor:
     """What each sample costs, shape (batch,), or each pixel, (batch, height, width)."""
-    objectives, memory = attempt.playing(roles.Objective), attempt.state.memory
-    losses = [objective.loss(step, memory[objective.name]) for objective in objectives]
-    return torch.stack(losses).sum(0)
+    return summed(attempt.playing(roles.Objective), step, attempt.state.memory)
 
 
 def penalty_of(attempt: Attempt) -> Tensor | float:

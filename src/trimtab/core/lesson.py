@@ -27,6 +27,19 @@ class Descent(NamedTuple):
     row: Tensor | None = None
 
 
+def summed(objectives: list[Objective], step: Step, memory: dict[str, Tensors]) -> Tensor:
+    """The sum of all objectives' losses, one number for each sample or pixel."""
+    expected = (len(step.logits), *step.logits.shape[2:])
+    losses = [objective.loss(step, memory[objective.name]) for objective in objectives]
+    for objective, loss in zip(objectives, losses, strict=True):
+        if tuple(loss.shape) != expected:  # which weights might be stretched to fit
+            raise ValueError(
+                f"the loss of {objective.name} must have one number for each sample, shape "
+                f"{expected}, got {tuple(loss.shape)}"
+            )
+    return torch.stack(losses).sum(0)
+
+
 @dataclass(frozen=True, eq=False)
 class Lesson:
     """Samples to learn from, with predictions that gradients can flow through.
@@ -51,10 +64,7 @@ class Lesson:
 
     def losses(self) -> Tensor:
         """What each sample costs, shape (batch,), or each pixel, (batch, height, width)."""
-        losses = [
-            objective.loss(self.step, self.memory[objective.name]) for objective in self.objectives
-        ]
-        return torch.stack(losses).sum(0)
+        return summed(self.objectives, self.step, self.memory)
 
     def alone(self, backward: Callable[[Tensor], None]) -> Descent | None:
         """Go down the whole loss; None where it is not finite."""

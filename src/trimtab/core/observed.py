@@ -24,14 +24,16 @@ class Observed(StateView):
     """A stream's health and history, beside the parts of its state."""
 
     state: StreamState
-    backbone: Backbone
-    method: Method
     source: Tensors
     learns: bool
 
-    def __init__(self, snapshots: tuple[Snapshot, ...] = ()) -> None:
+    def __init__(
+        self, backbone: Backbone, method: Method, snapshots: tuple[Snapshot, ...] = ()
+    ) -> None:
+        self.backbone = backbone
+        self.method = method
         self.lock: AbstractContextManager[bool] = threading.RLock()
-        self._history = History(snapshots)
+        self._history = History((backbone, method), snapshots)
         self._listeners: list[Listener] = []
 
     def commit(self, state: StreamState) -> None:
@@ -52,7 +54,14 @@ class Observed(StateView):
 
     def on_health(self, listener: Listener) -> None:
         """Call ``listener`` with the stream's health after each look that the guard takes."""
+        if not callable(listener):
+            raise ValueError(f"a listener must be a function of a Health, got {listener!r}")
         self._listeners.append(listener)
+
+    @property
+    def listeners(self) -> tuple[Listener, ...]:
+        """Who is called with the stream's health."""
+        return tuple(self._listeners)
 
     @property
     def health(self) -> Health:

@@ -56,6 +56,8 @@ def _found(returned: Any) -> Any:
 
 
 def _named(returned: Any, name: Any) -> Any:
+    if isinstance(returned, Tensor) and isinstance(name, str):
+        return None  # torch takes a name for a list of places, and only warns
     try:
         return returned[name]
     except (KeyError, IndexError, TypeError):

@@ -30,6 +30,13 @@ def check_whole(name: str, value: int | None, unit: str) -> None:
     check_value(name, value, lambda v: index(v) >= 1, f"be at least 1 {unit}, a whole number")
 
 
+def whole_seed(seed: Any) -> int:
+    """A seed as a plain number; what no random generator takes is refused."""
+    if not hasattr(seed, "__index__") or not -(2**63) <= index(seed) < 2**64:
+        raise ValueError(f"seed must be a whole number of 64 bits, got {seed!r}")
+    return index(seed)
+
+
 def check_shares(settings: object, *names: str) -> None:
     """Refuse settings of these names that lie outside of [0, 1]; None is no setting."""
     for name in names:

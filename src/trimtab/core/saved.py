@@ -75,6 +75,8 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _metadata(path: str | os.PathLike[str]) -> dict[str, str]:
     """The file's own words, once it is sure that this version can read it."""
+    if Path(path).is_dir():
+        raise IsADirectoryError(f"{path} is a folder, expected a file that adapter.save wrote")
     try:
         with safetensors.safe_open(path, framework="pt") as file:
             metadata: dict[str, str] = file.metadata() or {}

@@ -79,10 +79,30 @@ def choice(kind: str, name: str, known: Iterable[str]) -> str:
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """A sentence that says a name is unknown, which ones are known, and which is nearest."""
     names = list(known)
-    nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+    lower = {known_one.lower(): known_one for known_one in names}
+    nearest = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
+    hint = f"; did you mean {lower[nearest[0]]!r}?" if nearest else ""
     listed = f"the known ones are {', '.join(names)}" if names else "there are none"
     return f"unknown {what} {name!r}: {listed}{hint}"
+
+
+SHOWN, AROUND = 120, 24
+"""Longest spec to be shown in full, and how much is shown before a difference."""
+
+
+def where_they_differ(theirs: str, ours: str) -> tuple[str, str]:
+    """Two specs as they are, or, where they are long, from shortly before they differ."""
+    if max(len(theirs), len(ours)) <= SHOWN:
+        return theirs, ours
+    pairs = enumerate(zip(theirs, ours, strict=False))
+    shorter = min(len(theirs), len(ours))
+    start = max(next((place for place, (a, b) in pairs if a != b), shorter) - AROUND, 0)
+    return _part(theirs, start), _part(ours, start)
+
+
+def _part(text: str, start: int) -> str:
+    end = start + SHOWN
+    return f"{'…' * (start > 0)}{text[start:end]}{'…' * (end < len(text))}"
 
 
 def _with_dots(spec: str) -> str:

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable
 
 from trimtab.core.adapter import Adapter
+from trimtab.core.observed import Listener
 from trimtab.core.state import StreamState
 from trimtab.fleets.opening import Opening
 from trimtab.fleets.store import Store
@@ -41,6 +42,7 @@ class Residents:
         self._adapters: dict[str, Adapter] = {}  # the one used last is last
         self._openings: dict[str, Opening] = {}  # those that are not the usual one
         self._stored: dict[str, weakref.ref[StreamState]] = {}  # states that the store has
+        self._listeners: dict[str, tuple[Listener, ...]] = {}  # of streams that moved out
 
     @property
     def names(self) -> set[str]:
@@ -71,6 +73,8 @@ class Residents:
         adapter = self._start(name, self._openings.get(name, self.usual))
         adapter.load_state_dict(self.store.read(name, adapter.backbone.device))
         self._stored[name] = weakref.ref(adapter.state)
+        for listener in self._listeners.pop(name, ()):
+            adapter.on_health(listener)
         return adapter
 
     def open(self, name: str, opening: Opening) -> Adapter:
@@ -86,6 +90,7 @@ class Residents:
         self._adapters.pop(name, None)
         self._openings.pop(name, None)
         self._stored.pop(name, None)
+        self._listeners.pop(name, None)
         if self.store is not None:
             self.store.delete(name)
 
@@ -98,10 +103,13 @@ class Residents:
 
     def _move_out(self, name: str) -> None:
         self.keep(name)
+        listeners = self._adapters[name].listeners
         known = weakref.ref(self._adapters.pop(name))
         held = known()
         if held is None:
             self._stored.pop(name, None)
+            if listeners:
+                self._listeners[name] = listeners
         else:
             self._adapters[name] = held  # who holds it may go on with it at any time
 

@@ -20,6 +20,7 @@ class CsvFile:
         self.path: Path = Path(path)
 
     def __call__(self, health: Health) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not self.path.exists() or not self.path.stat().st_size
         with self.path.open("a", newline="") as file:
             writer = csv.writer(file)

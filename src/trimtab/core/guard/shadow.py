@@ -121,7 +121,11 @@ class Shadow:
 
     def _view(self, state: StreamState, inputs: Tensor) -> Tensor | None:
         view = self.guard.view or (mirrored if _are_images(inputs) else None)
-        return None if view is None else self._altered(state, inputs, view)
+        if view is None:
+            return None
+        altered = self._altered(state, inputs, view)
+        _check_view(inputs, altered)
+        return altered
 
     def _altered(self, state: StreamState, inputs: Tensor, view: Augment) -> Tensor:
         with in_force(self.attempt(state).backbone.normalization):
@@ -173,6 +177,21 @@ class Shadow:
         kept.params, kept.statistics = clone.params, clone.statistics
         kept.memory, kept.moments, kept.window = clone.memory | going_on, {}, clone.window
         return kept
+
+
+def _check_view(inputs: Tensor, view: object) -> None:
+    """Refuse what would be compared with other samples, or with none, by way of broadcasting."""
+    expected, got = _described(inputs), _described(view)
+    if got != expected:
+        raise ValueError(f"a guard's view must return what it is given, {expected}, got {got}")
+
+
+def _described(batch: object) -> str:
+    if isinstance(batch, Tensor):
+        return f"{len(batch)} samples of {batch.dtype}"
+    if isinstance(batch, Structured):
+        return f"{len(batch)} samples of {', '.join(batch.form.kinds)}"
+    return type(batch).__name__
 
 
 def _are_images(inputs: Tensor) -> bool:

@@ -28,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Send, print and write; 1 where an honest request failed or a hostile one did not."""
-    from trimtab.server.client import Client
+    import httpx
+
+    from trimtab.server.client import Client, ServerError
     from trimtab.server.load.drive import drive
     from trimtab.server.load.summary import is_well, lines, page, summary
     from trimtab.server.load.traffic import Traffic, described
@@ -39,8 +41,14 @@ def run(args: argparse.Namespace) -> int:
             "--allow-remote"
         )
     traffic = Traffic(args.streams, args.life, args.samples, args.hostile, args.seed)
-    with Client(args.url, token=args.token) as client:
-        model, shape = client.model, client.sample_shape()
+    try:
+        with Client(args.url, token=args.token) as client:
+            model, shape = client.model, client.sample_shape()
+    except (httpx.HTTPError, ServerError) as error:
+        raise ValueError(
+            f"a server of Trimtab was expected at {args.url}, got {error}; start one with: "
+            "trimtab serve"
+        ) from error
     outcome = asyncio.run(
         drive(
             args.url,
