@@ -12,15 +12,38 @@ def prominence(logits: Tensor) -> float:
     """How far the likeliest class stands out of its own logits, as a multiple of chance.
 
     Logits are standardised class by class over the batch, as in Standardized Max Logits (Jung et
-    al., arXiv:2107.11264), so neither scale nor bias matters; the mean of their maxima is divided
-    by the expected maximum of as many normal values that sum to 0. Where samples of many classes
-    come together, a class's logits are high for few samples and low for all others. Of one class
-    they are a cloud, whichever statistics scatter it, and about 1.
+    al., arXiv:2107.11264), so neither scale nor bias matters, and whitened, so that it does not
+    matter either which classes a network raises and lowers together; the mean of their maxima is
+    divided by the expected maximum of as many normal values that sum to 0. Where samples of many
+    classes come together, a class's logits are high for few samples and low for all others. Of one
+    class they are a cloud, whichever statistics scatter it, and about 1.
     """
-    centred = logits.float() - logits.float().mean(1, keepdim=True)
-    deviations, mean = torch.std_mean(centred, 0, correction=0)
-    standardised = (centred - mean) / deviations.clamp(min=1e-6)
-    return float(standardised.amax(1).mean()) / _largest_of(logits.shape[1])
+    values = logits.double().cpu()
+    centred = values - values.mean(1, keepdim=True)
+    apart = _standardised(_whitened(_standardised(centred)))
+    return float(apart.amax(1).mean()) / _largest_of(logits.shape[1])
+
+
+def _standardised(values: Tensor) -> Tensor:
+    """Each class's values with mean 0 and deviation 1 over the samples."""
+    deviations, mean = torch.std_mean(values, 0, correction=0)
+    return (values - mean) / deviations.clamp(min=1e-6)
+
+
+def _whitened(values: Tensor) -> Tensor:
+    """Standardised values without their correlation, R^(-1/2) (ZCA).
+
+    R is shrunk towards the identity, the more the fewer samples there are for each class. It has
+    the same eigenvalues seen from the samples' side, which is taken where they are fewer.
+    """
+    samples, classes = values.shape
+    shrinkage = classes / (classes + samples)
+    by_class = classes <= samples
+    products = (values.T @ values if by_class else values @ values.T) / samples
+    found, vectors = torch.linalg.eigh(products)
+    scales = ((1 - shrinkage) * found.clamp(min=0) + shrinkage).rsqrt()
+    root = (vectors * scales) @ vectors.T
+    return values @ root if by_class else root @ values
 
 
 def highest_prominence(classes: int) -> float:

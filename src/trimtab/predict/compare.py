@@ -33,7 +33,7 @@ DEVIATIONS = 2.0
 FEWEST_BATCHES = 4
 """Fewer do not show how sure an estimate is."""
 
-ONE_CLASS, MANY_CLASSES = 1.15, 1.2
+ONE_CLASS, MANY_CLASSES = 1.2, 1.25
 """Prominence up to which a stream may show a single class, and from which on it shows many."""
 POOL = 64
 """Samples, at least, of which prominence is taken. With more classes than that it says little, and

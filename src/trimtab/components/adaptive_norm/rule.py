@@ -15,17 +15,22 @@ from trimtab.core.looks import NUM_LOOKS, Looks, distance, looks_of
 from trimtab.core.norm import NormPolicy
 from trimtab.core.prominence import prominence
 
-PROMINENT, SCATTERED = 1.28, 1.19
-"""Prominence of the likeliest class from which the gate opens, and below which it is in doubt. On
-validation streams independent samples have 1.2 to 1.7, batches of one class 1.0 to 1.2."""
-OPENS, CLOSES = 0.44, 0.36
-"""Second opinion: coverage of the classes, times how far batch and stored statistics agree on
-predictions, divided by how much less sure a batch's make them."""
-UNEVEN, LESS_SURE, AGREED = 0.88, 1.2, 0.5
-"""Prominent classes may be few all the same. Where they cover less than ``UNEVEN``, and a batch's
-statistics make predictions ``LESS_SURE`` times less sure that stored ones agree with, they erase
-what these have in common. On validation domains independent samples cover 0.92 or more, and five
-classes 0.6 to 1.0; of three to five classes predictions agree by 0.5 or more."""
+PROMINENT, SCATTERED = 1.30, 1.23
+"""Prominence of the likeliest class that is plain, and below which an open gate is in doubt. On
+validation streams independent samples have 1.2 to 1.7, batches of one class 1.1 to 1.25."""
+MANIFEST, STEEPNESS = 0.7, 8
+"""Variety, squared coverage of the classes with stored statistics times a power of prominence, as a
+multiple of ``SCATTERED``, from which a closed gate opens by itself."""
+OPENS, CLOSES, NO_DOUBT = 0.36, 0.28, 0.1
+"""Second opinion, variety times how far batch and stored statistics agree on predictions: from
+which the gate opens, below which it closes once two witnesses in a row say so, and below which it
+closes at once."""
+UNEVEN, LESS_SURE, AGREED, FEW_STORED = 0.88, 1.2, 0.5, 0.8
+"""Prominent classes may be few all the same. Where they cover less than ``UNEVEN``, those of
+stored statistics less than ``FEW_STORED``, and a batch's statistics make predictions ``LESS_SURE``
+times less sure that stored ones agree with, they erase what these have in common. On validation
+domains independent samples cover 0.92 or more, and five classes 0.6 to 1.0, with stored statistics
+0.5 to 0.8; of three to five classes predictions agree by 0.5 or more."""
 FEW_CLASSES = 0.4
 """Coverage of corrected predictions below which the gate closes at once."""
 CORRECTED = 0.05
@@ -61,9 +66,10 @@ class AdaptiveNorm(OutputRule, NormRule):
     batch, class by class, its logits stand out as only those of many classes do. That is seen in
     the predictions at hand, or in a witness: samples that pass the network once more, with the gate
     as it is not. Where classes are not prominent a witness has the second word: the gate stays
-    open, or opens, while predictions with stored statistics show many classes, agree with those of
-    the batch's statistics beyond chance (Cohen's kappa), and are not much surer. It has it also
-    where prominent classes are few: the gate closes if stored statistics agree and are surer.
+    open, or opens, while predictions with stored statistics show many classes and agree with those
+    of the batch's statistics beyond chance (Cohen's kappa); unless no agreement is left at all, two
+    witnesses in a row have to say that it closes. It has the word also where prominent classes are
+    few: the gate closes if stored statistics show few, agree and are surer.
     While output rules before this one find order in the predictions it does not open, and where
     they leave few classes it closes at once. A batch that looks different from the one before is
     put down to a change of domain, once. The batch that moves the gate is predicted again. No sign
@@ -105,6 +111,7 @@ class AdaptiveNorm(OutputRule, NormRule):
             "looks": torch.zeros(2, NUM_LOOKS, device=start.device),
             "looks_counted": zero.clone(),
             "early_share": zero + early.EARLY_SHARE,
+            "doubted": zero.clone(),
         }
 
     def norm(self, policy: NormPolicy, samples: int, memory: Tensors) -> NormPolicy:
@@ -132,6 +139,7 @@ class AdaptiveNorm(OutputRule, NormRule):
             memory["second_looks"].fill_(SECOND_LOOKS)
         else:
             is_open = self._opens(logits, step, other, changed, memory)
+            memory["doubted"].zero_()
         memory["credit"].clamp_(max=float(RING_SAMPLES))
         if is_open == was_open:
             return logits
@@ -148,6 +156,7 @@ class AdaptiveNorm(OutputRule, NormRule):
         if prominent:
             memory["excuses"].fill_(EXCUSES)
             if _covered(logits, memory) >= UNEVEN:
+                memory["doubted"].zero_()
                 return True
         elif changed and memory["excuses"] > 0:
             memory["excuses"].sub_(1)
@@ -156,8 +165,12 @@ class AdaptiveNorm(OutputRule, NormRule):
             return True
         stored = self._witness(step, other, WITNESS_SAMPLES, memory)
         memory["coverage"].fill_(coverage(stored.argmax(1), logits.shape[1]))
-        score = self._score(step.logits[: len(stored)], stored, memory)
-        return not _erased(memory) if prominent else score >= CLOSES
+        score = self._score(step.logits[: len(stored)], stored, memory["prominence"], memory)
+        if prominent:
+            return not _erased(memory)
+        doubted = memory["doubted"].clone()
+        memory["doubted"].fill_(score < CLOSES)
+        return score >= CLOSES or (score >= NO_DOUBT and not doubted)
 
     def _opens(
         self, logits: Tensor, step: Step, other: NormPolicy, changed: bool, memory: Tensors
@@ -166,15 +179,17 @@ class AdaptiveNorm(OutputRule, NormRule):
         corrected = (logits.argmax(1) != step.logits.argmax(1)).float().mean()
         if memory["counted"] < FEWEST_SAMPLES or corrected > CORRECTED:
             return False
-        if memory["prominence"] >= PROMINENT and memory["coverage"] >= UNEVEN:
+        many = memory["coverage"] >= FEW_STORED
+        if many and _variety(memory["prominence"], memory) >= MANIFEST:
             return True
         urgent = changed or memory["second_looks"] > 0 or memory["coverage"] >= OPENS
         if memory["credit"] < (-MOST_DEBT if urgent else min(RING_SAMPLES, len(logits))):
             return False
         memory["second_looks"].sub_(1).clamp_(min=0.0)
         batch = self._witness(step, other, RING_SAMPLES, memory)
-        score = self._score(batch, step.logits[: len(batch)], memory)
-        if len(batch) < FEWEST_SAMPLES or prominence(batch) < PROMINENT:
+        stands_out = torch.as_tensor(prominence(batch))
+        score = self._score(batch, step.logits[: len(batch)], stands_out, memory)
+        if len(batch) < FEWEST_SAMPLES or stands_out < PROMINENT:
             return score >= OPENS
         shown = coverage(batch.argmax(1), logits.shape[1])
         return shown >= UNEVEN or not _erased(memory)
@@ -196,11 +211,15 @@ class AdaptiveNorm(OutputRule, NormRule):
         scale = (before * after).sum() / before.square().sum().clamp(min=1e-12)
         return scale * step.forward(step.inputs, policy=other).logits
 
-    def _score(self, batch: Tensor, stored: Tensor, memory: Tensors) -> float:
-        """The second opinion on predictions with a batch's and with stored statistics."""
+    def _score(self, batch: Tensor, stored: Tensor, stands_out: Tensor, memory: Tensors) -> float:
+        """The second opinion on predictions with a batch's and with stored statistics.
+
+        Args:
+            stands_out: Prominence with the batch's.
+        """
         memory["agreement"].fill_(kappa(batch.argmax(1), stored.argmax(1)))
         memory["entropy_ratio"].fill_(entropy_ratio(batch, stored))
-        return float(memory["coverage"] * memory["agreement"] / memory["entropy_ratio"])
+        return float(_variety(stands_out, memory) * memory["agreement"])
 
     def report(self, memory: Tensors) -> Mapping[str, float]:
         if not memory:
@@ -214,9 +233,15 @@ class AdaptiveNorm(OutputRule, NormRule):
         }
 
 
+def _variety(stands_out: Tensor, memory: Tensors) -> Tensor:
+    """How many classes there seem to be, by prominence and by coverage with stored statistics."""
+    return memory["coverage"].square() * (stands_out / SCATTERED) ** STEEPNESS
+
+
 def _erased(memory: Tensors) -> bool:
     """Whether a batch's statistics make less sure of what the last witness says as well."""
-    return bool(memory["entropy_ratio"] >= LESS_SURE and memory["agreement"] >= AGREED)
+    less_sure = memory["entropy_ratio"] >= LESS_SURE and memory["agreement"] >= AGREED
+    return bool(less_sure and memory["coverage"] < FEW_STORED)
 
 
 def _covered(logits: Tensor, memory: Tensors) -> float:
