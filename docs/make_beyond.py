@@ -211,8 +211,24 @@ def page(written: str) -> str:
 
 def measured_page(written: str) -> str:
     """The page of what was measured beside them, with its table made anew."""
-    rows = json.loads((RESULTS / "lock_in.json").read_text())
-    return filled(written, {"lock-in": lock_in(rows)}, MEASURED)
+    locked, unseen = (
+        json.loads((RESULTS / f"{name}.json").read_text()) for name in ("lock_in", "unseen")
+    )
+    return filled(written, {"lock-in": lock_in(locked), "unseen": strangers(unseen)}, MEASURED)
+
+
+def strangers(rows: list[Row]) -> str:
+    """Mean errors on networks that chose no constant, a row for each network and method."""
+    lines = ["| network | method | seeds | " + " | ".join(SETTINGS.values()) + " |"]
+    lines.append("|---|---|---:|" + "---:|" * len(SETTINGS))
+    places = dict.fromkeys((row["network"], row["method"]) for row in rows)
+    for network, method in places:
+        chosen = [row for row in rows if (row["network"], row["method"]) == (network, method)]
+        found = [[row for row in chosen if row["scenario"] == setting] for setting in SETTINGS]
+        fewest = min(map(len, found))
+        cells = [f"{statistics.mean(row['error'] for row in runs):.1f}" for runs in found]
+        lines.append(f"| {network} | {method} | {fewest} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def readme(written: str) -> str:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 import trimtab
 from reference import nets
+from same import assert_same
 from trimtab.fleets.names import check, file_stem, name_of, seed_of
 
 
@@ -64,3 +65,17 @@ def test_no_name_leads_out_of_the_store(
     assert len(list(store.iterdir())) == len(names)
     assert list(tmp_path.rglob("*.safetensors")) == list(store.rglob("*.safetensors"))
     assert list(trimtab.fleet(nets.trained("gn", recorded), "tent", store=store)) == sorted(names)
+
+
+@pytest.mark.parametrize("names", [["lfet"], "left"])
+def test_streams_that_are_to_predict_only_are_known_or_nobody_learns(
+    names: object, recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    fleet = trimtab.fleet(nets.trained("gn", recorded), "tent")
+    fleet.step({"left": images[:4]})
+    before = fleet["left"].state_dict()
+    with pytest.raises(ValueError, match=r"predict_only must .*, got"):
+        fleet.step({"right": images[:4]}, predict_only=names)  # type: ignore[arg-type]
+    assert "right" not in fleet
+    assert_same(before, fleet["left"].state_dict())
+    fleet.step({"right": images[:4]}, predict_only=["left"])  # a stream without a batch now

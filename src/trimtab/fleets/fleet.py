@@ -158,11 +158,22 @@ class Fleet:
             came = type(batches).__name__
             raise ValueError(f"batches must be a mapping by the streams' names, got {came}")
         with self._lock:
+            self._refuse_strangers(predict_only, batches)
             results: dict[str, Tensor | StreamError] = {}
             for group in self._groups(batches):
                 results |= self._step_together(group, batches, predict_only)
                 self._streams.shrink()
             return {name: results[name] for name in batches}
+
+    def _refuse_strangers(self, names: Collection[str], batches: Mapping[str, Given]) -> None:
+        """A name that is misspelt would let the stream that was meant learn."""
+        if isinstance(names, str):
+            raise ValueError(f"predict_only must be a collection of names, got the text {names!r}")
+        strange = sorted(n for n in names if n not in batches and n not in self._streams)
+        if strange:
+            raise ValueError(
+                f"predict_only must name streams of this fleet or of batches, got {strange}"
+            )
 
     def _groups(self, batches: Mapping[str, Given]) -> Iterator[list[str]]:
         """Names in their order, in groups of few enough samples and streams."""
