@@ -16,8 +16,9 @@ from trimtab.core.norm import NormPolicy
 from trimtab.core.prominence import prominence
 
 PROMINENT, SCATTERED = 1.30, 1.23
-"""Prominence of the likeliest class that is plain, and below which an open gate is in doubt. On
-validation streams independent samples have 1.2 to 1.7, batches of one class 1.1 to 1.25."""
+"""Prominence of the likeliest class that is plain, and below which an open gate is in doubt; one
+that a witness has doubted stays so below the first. On validation streams independent samples have
+1.2 to 1.7, batches of one class 1.1 to 1.25."""
 MANIFEST, STEEPNESS = 0.7, 8
 """Variety, squared coverage of the classes with stored statistics times a power of prominence, as a
 multiple of ``SCATTERED``, from which a closed gate opens by itself."""
@@ -152,7 +153,7 @@ class AdaptiveNorm(OutputRule, NormRule):
     ) -> bool:
         if coverage(logits.argmax(1), logits.shape[1]) < FEW_CLASSES:  # the prior found few
             return False
-        prominent = bool(memory["prominence"] >= SCATTERED)
+        prominent = bool(memory["prominence"] >= (PROMINENT if memory["doubted"] else SCATTERED))
         if prominent:
             memory["excuses"].fill_(EXCUSES)
             if _covered(logits, memory) >= UNEVEN:
