@@ -43,7 +43,8 @@ def _whitened(values: Tensor) -> Tensor:
     found, vectors = torch.linalg.eigh(products)
     scales = ((1 - shrinkage) * found.clamp(min=0) + shrinkage).rsqrt()
     root = (vectors * scales) @ vectors.T
-    return values @ root if by_class else root @ values
+    white: Tensor = values @ root if by_class else root @ values
+    return white
 
 
 def highest_prominence(classes: int) -> float:
