@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from trimtab.augment import ColorAffineBlurNoise, ColorAffineFlip
-from trimtab.augment.color_affine import blur, warp
+from trimtab.augment.color_affine import Augment, augmented, blur, warp
 from trimtab.augment.colors import grey, shift_hue
 
 IMAGES = torch.rand(3, 3, 12, 12, generator=torch.Generator().manual_seed(0))
@@ -200,3 +200,16 @@ def test_batches_altered_in_one_call_are_altered_as_alone_to_the_bit(
         together = augment.apply_each(batches, draws)
         for batch, draw, found in zip(batches, draws, together, strict=True):
             assert torch.equal(found, augment.apply(batch, draw))
+
+
+@pytest.mark.parametrize(
+    ("augment", "got"),
+    [
+        (lambda x: x[:1], "got 1 samples"),
+        (lambda x: x[:, :1], "with 1 channels"),
+        (lambda x: x.numpy(), "got ndarray"),
+    ],
+)
+def test_an_augmentation_that_makes_something_else_is_refused(augment: Augment, got: str) -> None:
+    with pytest.raises(ValueError, match=f"an augmentation must return what it is given, .*{got}"):
+        augmented(augment, IMAGES, torch.Generator())

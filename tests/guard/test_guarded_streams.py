@@ -535,7 +535,8 @@ def test_settings_that_are_no_switch_and_no_function_are_refused(wrong: dict[str
     ("view", "got"),
     [
         (lambda x: x[:1], "got 1 samples"),
-        (lambda x: x.double(), "got 32 samples of torch.float64"),
+        (lambda x: x[:, :1], "got 32 samples with 1 channels"),
+        (lambda x: x.double(), "got 32 samples with 5 channels of torch.float64"),
         (lambda x: None, "got NoneType"),
     ],
 )
@@ -544,7 +545,16 @@ def test_a_view_of_other_samples_is_refused(
 ) -> None:
     adapter = trimtab.adapt(stream.backbone, stream.method, guard=Guard(view=view))
     Spoils.switch = [True]  # views are taken where the models differ
-    with pytest.raises(ValueError, match=f"a guard's view must return what it is given, .*{got}"):
+    with pytest.raises(ValueError, match=f"must return what it is given, .*{got}"):
+        feed(adapter, 1)
+
+
+def test_a_view_that_is_not_finite_is_refused(stream: Adapter) -> None:
+    """It would agree with no prediction of either model, so that harm would never be seen."""
+    blind = Guard(view=lambda x: x * float("nan"))
+    adapter = trimtab.adapt(stream.backbone, stream.method, guard=blind)
+    Spoils.switch = [True]
+    with pytest.raises(ValueError, match="view must be finite"):
         feed(adapter, 1)
 
 

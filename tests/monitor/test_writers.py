@@ -1,6 +1,7 @@
 """Writers of health: what is known is written, by name and by samples."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import prometheus_client
@@ -53,6 +54,18 @@ def test_prometheus_shows_streams_side_by_side() -> None:
         assert registry.get_sample_value("trimtab_source_predicts", labels) == 1
         name = "trimtab_view_temperature_temperature"
         assert registry.get_sample_value(name, labels) == 1.5
+
+
+def test_prometheus_shows_no_more_what_is_no_longer_known() -> None:
+    registry = prometheus_client.CollectorRegistry()
+    for stream in ("left", "right"):
+        writer = PrometheusGauges(stream, registry)
+        writer(health(64))
+    writer(replace(health(128), accuracy=None))
+    assert registry.get_sample_value("trimtab_accuracy", {"stream": "left"}) == 0.75
+    assert registry.get_sample_value("trimtab_accuracy", {"stream": "right"}) is None
+    writer(health(192))
+    assert registry.get_sample_value("trimtab_accuracy", {"stream": "right"}) == 0.75
 
 
 @pytest.mark.filterwarnings("default")

@@ -37,6 +37,21 @@ def test_a_request_sent_again_is_answered_and_not_learned_from(
     assert client.stream("cam")["samples"] == samples
 
 
+def test_a_stream_has_not_learned_from_samples_that_were_all_refused(
+    client: trimtab.Client, images: Tensor
+) -> None:
+    for batch in images.split(8)[:3]:
+        assert client.infer(batch, stream="cam").learned
+    assert not client.infer(images[:8] * 255, stream="cam").learned
+    partly = torch.cat([images[:4], images[4:8] * 255])
+    assert client.infer(partly, stream="cam").learned
+
+
+def test_a_server_that_is_gone_is_named() -> None:
+    with pytest.raises(ConnectionError, match="no answer from http://127.0.0.1:9"):
+        trimtab.Client("http://127.0.0.1:9")
+
+
 def test_answers_say_through_which_number_a_stream_is_durable(
     client: trimtab.Client, served: Service, images: Tensor
 ) -> None:

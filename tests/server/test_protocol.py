@@ -95,6 +95,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+def test_parameters_of_other_clients_are_ignored_and_misspelt_ones_refused() -> None:
+    assert read(message(parameters={"priority": 1, "timeout": 5, "learn": False})).learn is False
+    with pytest.raises(RequestError, match="parameters of a request are .*learn.*; got \"lern\""):
+        read(message(parameters={"lern": False}))
+
+
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_is_wrong_is_refused_in_one_sentence(what: str) -> None:
     changes, expected = REFUSED[what]

@@ -230,9 +230,26 @@ def augmented(augment: Augment, inputs: Tensor, generator: torch.Generator) -> T
     draws = {"generator": generator} if _takes_generator(augment) else {}
     normalization = normalization_in_force()
     if normalization is None:
-        return augment(inputs, **draws)
-    altered = augment(normalization.to_pixels(inputs), **draws)
+        return _checked(augment(inputs, **draws), inputs)
+    pixels = normalization.to_pixels(inputs)
+    altered = _checked(augment(pixels, **draws), pixels)
     return normalization.from_pixels(altered).to(inputs.dtype)
+
+
+def _checked(altered: Tensor, inputs: Tensor) -> Tensor:
+    """Refuse what would be compared with other samples, or with none, by way of broadcasting."""
+    expected, got = _described(inputs), _described(altered)
+    if got != expected:
+        raise ValueError(f"an augmentation must return what it is given, {expected}, got {got}")
+    return altered
+
+
+def _described(batch: object) -> str:
+    """What an augmentation keeps: all but the size of images."""
+    if not isinstance(batch, Tensor):
+        return type(batch).__name__
+    channels = f" with {batch.shape[1]} channels" if batch.dim() == 4 else ""
+    return f"{len(batch)} samples{channels} of {batch.dtype}"
 
 
 def _takes_generator(augment: Augment) -> bool:

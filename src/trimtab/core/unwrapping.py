@@ -45,18 +45,19 @@ def second_tree(model: nn.Module) -> nn.Module:
     """New modules over the same values, frozen and in evaluation mode.
 
     ``copy.deepcopy`` takes what its memo already knows: each tensor is known by a detached twin
-    that shares its storage, so tied weights stay tied and nothing is copied.
+    that shares its storage, so tied weights stay tied and nothing is copied but weights that were
+    made in inference mode, which nothing can learn from.
     """
     memo: dict[int, object] = {}
     for module in model.modules():
         for name, value in (*vars(module).items(), *module._buffers.items()):
             if isinstance(value, Tensor):
-                memo[id(value)] = value.detach()
+                memo[id(value)] = _twin(value)
             elif name in TRAINERS and value is not None:
                 memo[id(value)] = None
         for parameter in module._parameters.values():
             if parameter is not None:
-                memo[id(parameter)] = nn.Parameter(parameter.detach(), requires_grad=False)
+                memo[id(parameter)] = nn.Parameter(_twin(parameter), requires_grad=False)
     try:
         for module in reversed(list(model.modules())):  # the innermost first
             inner = _inside(module)
@@ -73,6 +74,10 @@ def second_tree(model: nn.Module) -> nn.Module:
         for key in [key for key, hook in hooks.items() if isinstance(hook, Watcher)]:
             del hooks[key]
     return tree.eval()
+
+
+def _twin(value: Tensor) -> Tensor:
+    return value.clone() if value.is_inference() else value.detach()
 
 
 def _inside(model: object) -> nn.Module | None:

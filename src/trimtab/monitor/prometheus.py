@@ -23,10 +23,15 @@ class PrometheusGauges:
         self.stream = stream
         self._registry = registry or prometheus_client.REGISTRY
         self._gauge: Any = prometheus_client.Gauge
+        self._shown: set[str] = set()
 
     def __call__(self, health: Health) -> None:
-        for name, value in health.numbers().items():
-            self._named(f"trimtab_{_word(name)}").labels(self.stream).set(value)
+        numbers = {f"trimtab_{_word(name)}": value for name, value in health.numbers().items()}
+        for name, value in numbers.items():
+            self._named(name).labels(self.stream).set(value)
+        for name in self._shown - numbers.keys():  # no longer known, so no longer to be shown
+            self._named(name).remove(self.stream)
+        self._shown = set(numbers)
 
     def _named(self, name: str) -> Any:
         """The gauge of this name, which streams share."""

@@ -173,7 +173,11 @@ class Client:
     def _send(self, verb: str, path: str, **options: Any) -> httpx.Response:
         until = time.monotonic() + self._patience
         while True:
-            response = self._http.request(verb, path, **options)
+            try:
+                response = self._http.request(verb, path, **options)
+            except httpx.TransportError as error:
+                said = str(error) or type(error).__name__
+                raise ConnectionError(f"no answer from {self._http.base_url}: {said}") from error
             wait = float(response.headers.get("Retry-After", 1))
             busy = response.status_code in (429, 503)
             if not busy or time.monotonic() + wait > until:

@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-import httpx
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -56,7 +55,7 @@ class Follower:
         while True:
             try:
                 return do()
-            except httpx.TransportError:
+            except ConnectionError:
                 if time.monotonic() > until:
                     raise
                 time.sleep(PAUSE_SECONDS)

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from trimtab.server.protocol import HEADER_LENGTH, OUTPUTS, STREAM_ID
+from trimtab.server.protocol import HEADER_LENGTH, IGNORED, OUTPUTS, STREAM_ID
 from trimtab.server.settings import Settings
 from trimtab.server.tensors import INPUT_TYPES
 
@@ -71,7 +71,7 @@ def infer_request(settings: Settings) -> Described:
         "required": ["inputs"],
         "properties": {
             "id": {"type": "string", "maxLength": 200},
-            "parameters": {"type": "object", "properties": _parameters()},
+            "parameters": {"type": "object", "properties": _parameters(), "additionalProperties": False},
             "inputs": {"type": "array", "items": tensor, "minItems": 1, "maxItems": 1},
             "outputs": {"type": "array", "items": _output(), "minItems": 1, "maxItems": 2},
         },
@@ -88,7 +88,7 @@ def _parameters() -> Described:
         "after": {"type": "integer", "minimum": 0, "description": "learned through before"},
         "learn": {"type": "boolean", "default": True},
         "binary_data_output": {"type": "boolean", "default": False},
-    }
+    } | {name: {"description": "ignored"} for name in IGNORED}
 
 
 def _output() -> Described:

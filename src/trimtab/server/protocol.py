@@ -22,6 +22,20 @@ HEADER_LENGTH = "inference-header-content-length"
 STREAM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@~+=-]{0,63}")
 """What a stream may be called."""
 
+PARAMETERS = (
+    "sequence_id",
+    "sequence_start",
+    "sequence_end",
+    "number",
+    "after",
+    "learn",
+    "binary_data_output",
+)
+"""Parameters of a request."""
+
+IGNORED = ("priority", "timeout")
+"""Parameters that clients of the protocol send, and that ask for nothing that happens here."""
+
 OUTPUTS = ("logits", "probabilities")
 MOST_NUMBER = 2**63 - 1
 
@@ -67,6 +81,11 @@ def parse(body: bytes, header_length: str | None) -> InferRequest:
     if name is not None and not (isinstance(name, str) and len(name) <= 200):
         raise RequestError(400, f"id must be a string of at most 200 letters, got {brief(name)}")
     parameters = _object(message.get("parameters", {}), "parameters")
+    unknown = sorted(parameters.keys() - {*PARAMETERS, *IGNORED})
+    if unknown:  # such as a misspelt ``learn``
+        raise RequestError(
+            400, f"parameters of a request are {', '.join(PARAMETERS)}; got {brief(unknown[0])}"
+        )
     return InferRequest(
         id=name,
         inputs=_inputs(message, raw),

@@ -121,9 +121,11 @@ def _finished(
     counts = _counts(streams, work)
     _note(streams, work, learned, counts, repeated)
     store = streams.store
+    counters = streams.fleet[work.stream].counters
+    refused = counters.refused_samples - before[work.stream].counters.refused_samples
     parameters = {
         "sequence_id": work.stream,
-        "learned": learned,
+        "learned": learned and refused < work.samples,
         "repeated": repeated or None,
         "learned_through": streams.records[work.stream].learned_through,
         "durable_through": None if store is None else store.durable_through(work.stream),

@@ -30,7 +30,7 @@ def check_method(
         images: At least 80 images in [0, 1] that the networks take; random patterns by default.
         options: The factory's options, such as source data that it needs.
     """
-    make = partial(methods.build, factory) if isinstance(factory, str) else factory
+    make = partial(methods.build, factory) if isinstance(factory, str) else _called(factory)
     for subject, model in _subjects(lambda: make(**options), models, images):
         _run(METHOD_CHECKS, model, subject)
 
@@ -53,11 +53,21 @@ def check_component(
         options: The component's settings.
     """
     find = methods.COMPONENTS.find
-    component = (find(factory) if isinstance(factory, str) else factory)(**options)
+    component = (find(factory) if isinstance(factory, str) else _called(factory))(**options)
     recipe = partial(methods.build(base).plus, component)
     for subject, model in _subjects(recipe, models, images):
         checks = {name: _bound(check, component) for name, check in COMPONENT_CHECKS.items()}
         _run(checks, model, subject)
+
+
+def _called(factory: object) -> Callable[..., Any]:
+    """The factory, which must be something to call."""
+    if not callable(factory):
+        raise TypeError(
+            "what is checked must be a factory, or the words for one, got "
+            f"{type(factory).__name__}: {str(factory)[:80]}"
+        )
+    return factory
 
 
 def _bound(check: Callable[[Subject, Component], None], component: Component) -> Any:

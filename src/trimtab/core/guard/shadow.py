@@ -14,6 +14,7 @@ from trimtab.augment.normalization import in_force
 from trimtab.augment.stretch import stretched
 from trimtab.core.answer import Answer, answer_of
 from trimtab.core.attempt import Attempt
+from trimtab.core.finite import is_finite
 from trimtab.core.guard.look import Look
 from trimtab.core.guard.questions import questions
 from trimtab.core.guard.settings import Guard
@@ -124,7 +125,8 @@ class Shadow:
         if view is None:
             return None
         altered = self._altered(state, inputs, view)
-        _check_view(inputs, altered)
+        if not is_finite(altered):
+            raise ValueError("a guard's view must be finite, as what it is given is")
         return altered
 
     def _altered(self, state: StreamState, inputs: Tensor, view: Augment) -> Tensor:
@@ -177,21 +179,6 @@ class Shadow:
         kept.params, kept.statistics = clone.params, clone.statistics
         kept.memory, kept.moments, kept.window = clone.memory | going_on, {}, clone.window
         return kept
-
-
-def _check_view(inputs: Tensor, view: object) -> None:
-    """Refuse what would be compared with other samples, or with none, by way of broadcasting."""
-    expected, got = _described(inputs), _described(view)
-    if got != expected:
-        raise ValueError(f"a guard's view must return what it is given, {expected}, got {got}")
-
-
-def _described(batch: object) -> str:
-    if isinstance(batch, Tensor):
-        return f"{len(batch)} samples of {batch.dtype}"
-    if isinstance(batch, Structured):
-        return f"{len(batch)} samples of {', '.join(batch.form.kinds)}"
-    return type(batch).__name__
 
 
 def _are_images(inputs: Tensor) -> bool:

@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         with Client(args.url, token=args.token) as client:
             model, shape = client.model, client.sample_shape()
-    except (httpx.HTTPError, ServerError) as error:
+    except (ConnectionError, httpx.HTTPError, ServerError) as error:
         raise ValueError(
             f"a server of Trimtab was expected at {args.url}, got {error}; start one with: "
             "trimtab serve"
