@@ -20,15 +20,9 @@ from rich.table import Table
 
 import trimtab
 from trimtab.core.pace import passes
+from trimtab.reproduce.experiments.beyond import SETTINGS
 
 NETWORKS = ("fashion_resnet20_bn", "fashion_resnet20_gn", "fashion_vit")
-SCENARIOS = (
-    "continual",
-    "mixed",
-    "correlated",
-    "mixed_correlated(delta=0.1)",
-    "mixed_correlated(delta=0.01)",
-)
 BUDGETS = ("none", "auto", "1", "1.5", "2", "2.5")
 """``none`` learns from every batch, 1 never."""
 
@@ -109,7 +103,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--networks", nargs="+", default=list(NETWORKS))
     parser.add_argument("--methods", nargs="+", default=["roid", "trimtab"])
-    parser.add_argument("--scenarios", nargs="+", default=list(SCENARIOS))
+    parser.add_argument("--scenarios", nargs="+", default=list(SETTINGS))
     parser.add_argument("--budgets", nargs="+", choices=BUDGETS, default=list(BUDGETS))
     parser.add_argument("--images", type=int, default=1000, help="of each corruption")
     parser.add_argument("--batch", type=int, default=64)

@@ -24,14 +24,8 @@ from trimtab import streams
 from trimtab.bench.data import open_source_data
 from trimtab.bench.scoring import Scorer
 from trimtab.core.files import write_whole
+from trimtab.reproduce.experiments.beyond import SETTINGS
 
-SCENARIOS = (
-    "continual",
-    "mixed",
-    "correlated",
-    "mixed_correlated(delta=0.1)",
-    "mixed_correlated(delta=0.01)",
-)
 METHODS = (
     "source",
     "bn1",
@@ -271,11 +265,11 @@ def followed(network: nn.Module, scenario: str, method: str, seed: int) -> dict[
 
 def table(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Markdown: mean error over seeds, a row for each network and method."""
-    yield "| network | method | " + " | ".join(SCENARIOS) + " |"
-    yield "|---|---|" + "---:|" * len(SCENARIOS)
+    yield "| network | method | " + " | ".join(SETTINGS) + " |"
+    yield "|---|---|" + "---:|" * len(SETTINGS)
     for network, method in product(NETWORKS, METHODS):
         cells = []
-        for scenario in SCENARIOS:
+        for scenario in SETTINGS:
             place = (network, scenario, method)
             errors = [row["error"] for row in rows if tuple(row[key] for key in KEY[:3]) == place]
             cells.append(f"{sum(errors) / len(errors):.1f}" if errors else "")
@@ -294,7 +288,7 @@ def main() -> None:
     done = {tuple(row[key] for key in KEY) for row in rows}
     for name in NETWORKS:
         network = trained(name, args.weights)
-        for case in product([name], SCENARIOS, METHODS, args.seeds):
+        for case in product([name], SETTINGS, METHODS, args.seeds):
             if case not in done:
                 rows.append(dict(zip(KEY, case, strict=True)) | followed(network, *case[1:]))
                 lines = ",\n".join(json.dumps(row) for row in rows)

@@ -48,7 +48,7 @@ def test_a_stream_has_not_learned_from_samples_that_were_all_refused(
 
 
 def test_a_server_that_is_gone_is_named() -> None:
-    with pytest.raises(ConnectionError, match="no answer from http://127.0.0.1:9"):
+    with pytest.raises(ConnectionError, match=r"no answer from http://127\.0\.0\.1:9"):
         trimtab.Client("http://127.0.0.1:9")
 
 

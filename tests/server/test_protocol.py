@@ -97,7 +97,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 def test_parameters_of_other_clients_are_ignored_and_misspelt_ones_refused() -> None:
     assert read(message(parameters={"priority": 1, "timeout": 5, "learn": False})).learn is False
-    with pytest.raises(RequestError, match="parameters of a request are .*learn.*; got \"lern\""):
+    with pytest.raises(RequestError, match=r'parameters of a request are .*learn.*; got "lern"'):
         read(message(parameters={"lern": False}))
 
 

@@ -94,5 +94,5 @@ def test_what_a_method_raises_is_told_with_the_check() -> None:
 
 def test_what_is_no_factory_is_named() -> None:
     for check in (check_method, check_component):
-        with pytest.raises(TypeError, match="must be a factory.*got int: 3"):
+        with pytest.raises(TypeError, match=r"must be a factory.*got int: 3"):
             check(3)  # type: ignore[arg-type]

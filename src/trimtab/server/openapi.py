@@ -71,7 +71,11 @@ def infer_request(settings: Settings) -> Described:
         "required": ["inputs"],
         "properties": {
             "id": {"type": "string", "maxLength": 200},
-            "parameters": {"type": "object", "properties": _parameters(), "additionalProperties": False},
+            "parameters": {
+                "type": "object",
+                "properties": _parameters(),
+                "additionalProperties": False,
+            },
             "inputs": {"type": "array", "items": tensor, "minItems": 1, "maxItems": 1},
             "outputs": {"type": "array", "items": _output(), "minItems": 1, "maxItems": 2},
         },

@@ -26,6 +26,8 @@ OPENS, CLOSES, NO_DOUBT = 0.36, 0.28, 0.1
 """Second opinion, variety times how far batch and stored statistics agree on predictions: from
 which the gate opens, below which it closes once two witnesses in a row say so, and below which it
 closes at once."""
+URGENT = 0.36
+"""Coverage of the predictions of a closed gate from which its next witness is heard on credit."""
 UNEVEN, LESS_SURE, AGREED, FEW_STORED = 0.88, 1.2, 0.5, 0.8
 """Prominent classes may be few all the same. Where they cover less than ``UNEVEN``, those of
 stored statistics less than ``FEW_STORED``, and a batch's statistics make predictions ``LESS_SURE``
@@ -183,7 +185,7 @@ class AdaptiveNorm(OutputRule, NormRule):
         many = memory["coverage"] >= FEW_STORED
         if many and _variety(memory["prominence"], memory) >= MANIFEST:
             return True
-        urgent = changed or memory["second_looks"] > 0 or memory["coverage"] >= OPENS
+        urgent = changed or memory["second_looks"] > 0 or memory["coverage"] >= URGENT
         if memory["credit"] < (-MOST_DEBT if urgent else min(RING_SAMPLES, len(logits))):
             return False
         memory["second_looks"].sub_(1).clamp_(min=0.0)
