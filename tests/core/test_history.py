@@ -116,3 +116,39 @@ def test_a_clone_has_the_same_snapshots(adapter: trimtab.Adapter, images: Tensor
     twin(images[:16])
     twin.rollback("here")
     assert torch.equal(twin.predict(images[:16]), adapter.predict(images[:16]))
+
+
+def test_what_a_guard_has_blessed_makes_room_for_later_snapshots(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    adapter = trimtab.adapt(nets.trained("gn", recorded), "tent", lr=0.0, guard=True)
+    while not adapter.history:
+        adapter(images[:64])
+    names = [f"number {n}" for n in range(8)]
+    for name in names:
+        adapter.snapshot(name)
+    adapter(images[:16])
+    assert [s.name for s in adapter.history] == names
+
+
+def test_what_was_blessed_before_a_load_is_older_than_snapshots_after_it(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    model = nets.trained("gn", recorded)
+    first, second = (trimtab.adapt(model, "tent", lr=0.0, guard=True) for _ in range(2))
+    while not first.history:
+        first(images[:64])
+    second.load_state_dict(first.state_dict())
+    second.snapshot("later")
+    second(images[:16])
+    assert [s.blessed for s in second.history] == [True, False]
+
+
+@pytest.mark.parametrize("setting", [{"window": 8}, {"budget": 1.5}, {"adapt_every": 2}])
+def test_a_snapshot_of_a_stream_with_another_window_or_pace_is_refused(
+    adapter: trimtab.Adapter, images: Tensor, setting: dict[str, float]
+) -> None:
+    other = trimtab.adapt(adapter.backbone, "tent", lr=0.01, **setting)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"snapshot 'x' belongs to a stream with .*, here it is"):
+        adapter.rollback(other.snapshot("x"))
+    assert (adapter.window.size, adapter.pace.budget, adapter.pace.adapt_every) == (None, None, 1)

@@ -220,7 +220,7 @@ class Adapter(Observed, Face):
         with self.lock, torch.inference_mode(False):
             with self.party.agreeing("a load"):
                 restored = self._restored(state)
-            self.state = restored
+            self.resume(restored)
 
     def _restored(self, state: dict[str, Any]) -> StreamState:
         captured.refuse_strangers(self.identity, state)

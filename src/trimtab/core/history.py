@@ -62,29 +62,25 @@ class History:
         """Keep a copy of a state, by a name that no other one has."""
         samples = state.counters.samples
         name = name or f"sample {samples}"
+        return self._keep(name, samples, False, replace(state.clone(), blessed=None))
+
+    def note_blessed(self, state: StreamState) -> None:
+        """Keep the state that a guard has blessed, once it has, so that later ones stay later."""
+        if state.blessed is not None:
+            samples = state.blessed.counters.samples
+            self._keep(f"blessed at {samples}", samples, True, state.blessed)
+
+    def _keep(self, name: str, samples: int, blessed: bool, state: StreamState) -> Snapshot:
         others = [old for old in self._ring if old.name != name]
-        kept = Snapshot(name, samples, False, replace(state.clone(), blessed=None), self._made_by)
+        kept = Snapshot(name, samples, blessed, state, self._made_by)
         self._ring = deque([*others, kept], maxlen=RING)
         return kept
 
-    def note_blessed(self, state: StreamState) -> None:
-        """Keep the state that a guard has blessed, unless it is there already."""
-        blessed = state.blessed
-        if blessed is None or any(old.state is blessed for old in self._ring):
-            return
-        samples = blessed.counters.samples
-        named = f"blessed at {samples}"
-        self._ring.append(Snapshot(named, samples, True, blessed, self._made_by))
-
-    def find(self, to: str | Snapshot | None) -> Snapshot:
-        """A snapshot by name; None is the latest. One of another model or method is refused."""
+    def find(self, to: str | Snapshot | None, now: StreamState) -> Snapshot:
+        """A snapshot by name; None is the latest. One of another model, method, window or pace than
+        those of the stream that is in the state ``now`` is refused."""
         if isinstance(to, Snapshot):
-            (backbone, method), (own, ours) = to.made_by, self._made_by
-            if backbone is not own or method.spec != ours.spec:
-                raise ValueError(
-                    f"snapshot {to.name!r} belongs to another model or method; go back to one of "
-                    "this adapter's history"
-                )
+            self._refuse_a_stranger(to, now)
             return to
         found = [old for old in self._ring if to is None or old.name == to]
         if not found:
@@ -92,3 +88,21 @@ class History:
             wanted = "snapshot" if to is None else f"snapshot {to!r}"
             raise ValueError(f"there is no {wanted} to go back to; known: {known}")
         return found[-1]
+
+    def _refuse_a_stranger(self, to: Snapshot, now: StreamState) -> None:
+        (backbone, method), (own, ours) = to.made_by, self._made_by
+        if backbone is not own or method.spec != ours.spec:
+            other = "another model or method"
+        elif _settings(to.state) != _settings(now):
+            other = f"a stream with {_settings(to.state)}, here it is {_settings(now)}"
+        else:
+            return
+        raise ValueError(
+            f"snapshot {to.name!r} belongs to {other}; go back to one of this adapter's history"
+        )
+
+
+def _settings(state: StreamState) -> str:
+    """What a state brings along that a stream was asked for."""
+    pace = state.pace
+    return f"window={state.window.size}, adapt_every={pace.adapt_every}, budget={pace.budget!r}"

@@ -39,10 +39,15 @@ class Observed(StateView):
     def commit(self, state: StreamState) -> None:
         """Go on from this state, and tell listeners where a guard has looked."""
         looked = has_looked(self.state, state)
-        self.state = state
-        self._history.note_blessed(state)
+        self.resume(state)
         if looked and self._listeners:
             self._tell(self.health)
+
+    def resume(self, state: StreamState) -> None:
+        """Go on from this state, and remember it where a guard has blessed another one by now."""
+        if state.blessed is not self.state.blessed:
+            self._history.note_blessed(state)
+        self.state = state
 
     def _tell(self, found: Health) -> None:
         """Call each listener; one that fails stops neither the others nor the stream."""
@@ -105,4 +110,4 @@ class Observed(StateView):
     def rollback(self, to: str | Snapshot | None = None) -> None:
         """Go back to a snapshot, by default the latest; counters and the guard's evidence go on."""
         with self.lock, torch.inference_mode(False):
-            self.state = self._history.find(to).over(self.state)
+            self.state = self._history.find(to, self.state).over(self.state)
