@@ -20,6 +20,7 @@ from trimtab.core.plausible import Shown
 from trimtab.core.spec import where_they_differ
 from trimtab.core.state import StreamState, copied
 from trimtab.core.structured import Form
+from trimtab.core.window import Window
 
 if TYPE_CHECKING:
     from trimtab.core.method import Method
@@ -148,26 +149,25 @@ def restored(
     fresh.shown = _shown(state["shown"])
     fresh.learned_through = _number(state["learned_through"])
     fresh.guard = _fitting("guard", state["guard"], first.guard, VARYING)
-    fresh.blessed = _blessed(state, first, method, classes)
     followed = state["followed_samples"]
     _expect(_is_count(followed, 0), "followed_samples must be a count", followed)
     fresh.followed_samples = followed
+    fresh.blessed = _blessed(state, fresh, first, method, classes)
     return fresh
 
 
 def _blessed(
-    state: Mapping[str, Any], first: StreamState, method: Method, classes: int
+    state: Mapping[str, Any], now: StreamState, first: StreamState, method: Method, classes: int
 ) -> StreamState | None:
-    """The state that a guard goes back to, if one was saved."""
+    """The state that a guard goes back to, if one was saved; all else of it is as in ``now``."""
     names = ("blessed_params", "blessed_statistics", "blessed_memory")
     if not any(_named(name, state[name]) for name in names):
         return None
-    blessed = first.clone()
+    blessed = now.draft()
     blessed.params = _fitting("blessed params", state[names[0]], first.params)
     blessed.statistics = _fitting("blessed statistics", state[names[1]], first.statistics)
     blessed.memory = _memory(state[names[2]], first, method, classes)
-    blessed.guard = {}
-    blessed.counters = Counters(**state["counters"])  # blessed by then; when is not saved
+    blessed.guard, blessed.moments, blessed.window = {}, {}, Window(first.window.size)
     return blessed
 
 

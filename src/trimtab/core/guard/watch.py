@@ -17,6 +17,7 @@ from trimtab.core.guard.judging import SUSPICION, Judging
 from trimtab.core.guard.settings import FIRST_TRIAL
 from trimtab.core.guard.stuck import is_stuck
 from trimtab.core.state import StreamState
+from trimtab.core.window import Window
 
 LOG = logging.getLogger("trimtab")
 
@@ -86,7 +87,9 @@ class Watch(Judging):
         looked_at = float(after.guard["since_blessed"])
         worth = bool(after.params or after.memory or after.statistics)  # something to go back to
         if worth and looked_at >= BLESS_SAMPLES and evidence < BLESSED_BELOW and self.guard.acts:
-            after.blessed = replace(after.clone(), blessed=None, guard={})
+            # Without what waits in a window: it will have been learned from by the way back.
+            empty = Window(after.window.size)
+            after.blessed = replace(after, blessed=None, guard={}, window=empty).clone()
             needed = after.guard["trial_needed"] / 2
             after.guard |= {"since_blessed": torch.zeros_like(needed), "trial_needed": needed}
         return after
