@@ -25,6 +25,13 @@ def check_value(name: str, value: Any, holds: Callable[[Any], bool], expected: s
         raise ValueError(f"{name} must {expected}, got {value!r}")
 
 
+def check_given(settings: object, *names: str) -> None:
+    """Refuse None where it means nothing."""
+    for name in names:
+        if getattr(settings, name) is None:
+            raise ValueError(f"{name} must have a value, got None; leave it out for the usual one")
+
+
 def check_whole(name: str, value: int | None, unit: str) -> None:
     """Refuse what is no whole number of one or more; None is no setting."""
     check_value(name, value, lambda v: index(v) >= 1, f"be at least 1 {unit}, a whole number")

@@ -13,7 +13,7 @@ from trimtab.core.backbone import Tensors
 from trimtab.core.guard import betting, glance
 from trimtab.core.guard.look import COLUMNS
 from trimtab.core.guard.unusual import FACTS
-from trimtab.core.ranges import check_positive, check_shares, check_value
+from trimtab.core.ranges import check_given, check_positive, check_shares, check_value
 
 NUMBERS = (
     "fallen_back",
@@ -77,6 +77,7 @@ class Guard:
     view: Callable[..., Tensor] | None = None
 
     def __post_init__(self) -> None:
+        check_given(self, "acts", "false_alarms", "allowed_harm", "cost")
         check_positive(self, "false_alarms", "cost")
         check_shares(self, "false_alarms", "allowed_harm", "cost")
         check_value("acts", self.acts, lambda v: isinstance(v, bool), "be True or False")

@@ -81,9 +81,7 @@ class Watch(Judging):
         """Keep an update: the more evidence of harm, the less of it. Bless what is well."""
         evidence = betting.evidence(after.guard["wealth"])
         if after.counters.updates > before.counters.updates:
-            doubt = (evidence - SUSPICION) / (self.guard.alarm - SUSPICION)
-            share = min(max(1 - 2 * doubt, 0.0), 1.0) if self.guard.acts else 1.0
-            self._scale_update(before, after, share)
+            self._scale_update(before, after, self._share(evidence))
         looked_at = float(after.guard["since_blessed"])
         worth = bool(after.params or after.memory or after.statistics)  # something to go back to
         if worth and looked_at >= BLESS_SAMPLES and evidence < BLESSED_BELOW and self.guard.acts:
@@ -93,6 +91,13 @@ class Watch(Judging):
             needed = after.guard["trial_needed"] / 2
             after.guard |= {"since_blessed": torch.zeros_like(needed), "trial_needed": needed}
         return after
+
+    def _share(self, evidence: float) -> float:
+        """How much of an update to keep: half way from suspicion to an alarm, nothing."""
+        if evidence <= SUSPICION or not self.guard.acts:
+            return 1.0  # also where an alarm asks for less than suspicion
+        doubt = (evidence - SUSPICION) / (self.guard.alarm - SUSPICION)
+        return max(1 - 2 * doubt, 0.0)
 
     @torch.no_grad()
     def _scale_update(self, before: StreamState, after: StreamState, share: float) -> None:
