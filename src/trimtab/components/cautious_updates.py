@@ -60,7 +60,7 @@ class CautiousUpdates(Weighting, ParameterRule):
             ages = torch.arange(len(said) - 1, -1, -1, device=said.device)
             for name, horizon in (("shown", HORIZON), ("usual", LONG)):
                 kept = 1 - 1 / horizon
-                memory[name].mul_(kept ** len(said)).add_((kept**ages) @ said)
+                memory[name].mul_(kept ** len(said)).add_((kept**ages).to(said) @ said)
             memory["seen"].add_(len(said))
         return torch.ones_like(logits[:, 0])
 

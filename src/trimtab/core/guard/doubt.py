@@ -63,7 +63,7 @@ def doubts(look: Look, earlier: Tensor, habit: Tensor) -> Tensor:
             classes; empty where that is not known yet. Some class is its answer to all that is no
             object, and a run of that class is no collapse.
     """
-    found = torch.zeros(look.classes)
+    found = torch.zeros(look.classes, dtype=torch.float32)
     if look.source_shuffled is None:
         return found
     excess = _excess(look.said, look.source_said, earlier, look.classes)
@@ -90,8 +90,8 @@ def certainty(look: Look, earlier: Tensor) -> Tensor:
     """How certain it is of each class that the source sees it, shape (classes,), from -1 to 1; 0
     where that was not asked. Of the class that is its habit it is never."""
     if look.source_shuffled is None or look.source_stretched is None:
-        return torch.zeros(look.classes)
-    return 1 - 2 * doubts(look, earlier, torch.zeros(0))
+        return torch.zeros(look.classes, dtype=torch.float32)
+    return 1 - 2 * doubts(look, earlier, earlier.new_zeros(0))
 
 
 def _doubt(rows: Tensor, label: int, usual: float) -> float:

@@ -40,7 +40,7 @@ def arrived(evidence: Tensors, logits: Tensor) -> Tensors:
     lately, usual = evidence["lately"].long(), evidence["usual_said"]
     known = evidence["said"]
     if not len(usual):
-        usual = torch.full((classes,), 1 / classes)
+        usual = torch.full((classes,), 1 / classes, dtype=torch.float32)
     elif len(lately):
         known = (known + len(said)).clamp(max=USUAL_SAMPLES - EVEN_SAMPLES)
         weight = min(1.0, len(said) / (float(known) + EVEN_SAMPLES))
