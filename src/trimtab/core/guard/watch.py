@@ -54,11 +54,16 @@ class Watch(Judging):
 
     def foresee(self, state: StreamState, inputs: Tensor) -> Tensor:
         """The logits that ``step`` would return; the state stays as it is."""
-        attempt = self.attempt(state)
-        if state.guard["fallen_back"] or self._is_stuck(state, inputs):
+        attempt, stuck = self.attempt(state), self._is_stuck(state, inputs)
+        fallen_back = bool(state.guard["fallen_back"])
+        tried = not fallen_back or (self._is_tried(state) and attempt.method.only_corrects)
+        if stuck or not tried:
             return attempt.by_the_source(inputs)
         answer = answer_of(attempt, attempt.soundly(inputs, foresee=True))
-        return self.judged(state, attempt.state, inputs, answer)[1]
+        if not fallen_back:
+            return self.judged(state, attempt.state, inputs, answer)[1]
+        # The source's logits are those of the method's own pass, to the bit.
+        return attempt.by_the_source(inputs) if answer.source is None else answer.source
 
     def _is_stuck(self, state: StreamState, inputs: Tensor) -> bool:
         """Whether batch norms would go by the statistics of a single frame."""
@@ -148,7 +153,7 @@ class Watch(Judging):
     def _on_trial(self, state: StreamState, inputs: Tensor) -> tuple[StreamState, Tensor]:
         """The source predicts; now and then the adapted model shows what it would have said."""
         number = state.guard["trial_batches"]
-        if number % state.guard["trial_every"]:
+        if not self._is_tried(state):
             after, logits = self._by_source(state, inputs)
             after.guard |= {"trial_batches": number + 1}
             return after, logits
@@ -168,6 +173,10 @@ class Watch(Judging):
             "wealth": torch.zeros_like(evidence["wealth"]),
         }
         return self._verdict(after), source
+
+    def _is_tried(self, state: StreamState) -> bool:
+        """Whether the adapted model, fallen back, is given the next batch too."""
+        return not state.guard["trial_batches"] % state.guard["trial_every"]
 
     def _verdict(self, after: StreamState) -> StreamState:
         """Whether a trial is over, and how it ended: with a return, or with another beginning."""
