@@ -213,3 +213,10 @@ def test_batches_altered_in_one_call_are_altered_as_alone_to_the_bit(
 def test_an_augmentation_that_makes_something_else_is_refused(augment: Augment, got: str) -> None:
     with pytest.raises(ValueError, match=f"an augmentation must return what it is given, .*{got}"):
         augmented(augment, IMAGES, torch.Generator())
+
+
+def test_what_an_augmentation_writes_into_is_not_the_callers() -> None:
+    inputs = IMAGES.clone()
+    altered = augmented(lambda x: x.add_(1), inputs, torch.Generator())
+    assert torch.equal(inputs, IMAGES)
+    assert torch.equal(altered, IMAGES + 1)

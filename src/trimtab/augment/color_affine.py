@@ -225,12 +225,13 @@ def augmented(augment: Augment, inputs: Tensor, generator: torch.Generator) -> T
     """What an augmentation makes of a batch; one that takes a generator gets this one.
 
     It sees pixels in [0, 1] where the stream's normalisation is known, and inputs as they are
-    where it is not.
+    where it is not; of these a foreign one sees a copy, as it may write into what it is given.
     """
     draws = {"generator": generator} if _takes_generator(augment) else {}
     normalization = normalization_in_force()
     if normalization is None:
-        return _checked(augment(inputs, **draws), inputs)
+        given = inputs if isinstance(augment, DrawFirst) else inputs.clone()
+        return _checked(augment(given, **draws), inputs)
     pixels = normalization.to_pixels(inputs)
     altered = _checked(augment(pixels, **draws), pixels)
     return normalization.from_pixels(altered).to(inputs.dtype)
