@@ -18,3 +18,12 @@ def test_a_model_that_was_made_in_inference_mode_is_adapted_as_any_other(
     adapter = trimtab.adapt(made, method, seed=1)
     for batch in images.split(16):
         assert torch.equal(adapter(batch), usual(batch))
+
+
+def test_a_model_that_was_made_in_inference_mode_is_adapted_there_too(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    with torch.inference_mode():
+        adapter = trimtab.adapt(nets.trained("bn", recorded), "tent")
+        adapter(images[:16])
+    assert adapter.counters.updates == 1

@@ -76,6 +76,7 @@ def second_tree(model: nn.Module) -> nn.Module:
     return tree.eval()
 
 
+@torch.inference_mode(False)  # in which a copy would be of the same kind
 def _twin(value: Tensor) -> Tensor:
     return value.clone() if value.is_inference() else value.detach()
 
