@@ -242,7 +242,7 @@ def test_calls_from_several_threads_wait_for_each_other(
     assert found == sorted(tuple(output.flatten().tolist()) for output in expected)
 
 
-@pytest.mark.parametrize("how", [copy.deepcopy, trimtab.Adapter.clone])
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, trimtab.Adapter.clone])
 @pytest.mark.parametrize("method", ["roid", "rotta", "rmt"])
 def test_a_clone_is_an_independent_stream_on_the_same_backbone(
     how: Callable[[trimtab.Adapter], trimtab.Adapter],

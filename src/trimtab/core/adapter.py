@@ -207,6 +207,9 @@ class Adapter(Observed, Face):
         evidence = new_evidence(self.guard, method.only_corrects, method.may_drift)
         return Beginnings(self.backbone, self.source, self._attempt, latest, evidence)
 
+    def __copy__(self) -> Adapter:
+        return self.clone()
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Adapter:
         return self.clone()
 
