@@ -10,6 +10,7 @@ import trimtab
 from guard.test_guarded_streams import Painted, feed
 from reference import nets
 from trimtab import Guard
+from trimtab.augment import ColorAffineFlip
 
 
 @pytest.mark.parametrize("name", ["acts", "false_alarms", "allowed_harm", "cost"])
@@ -48,3 +49,10 @@ def test_of_an_update_all_is_kept_without_suspicion_however_soon_an_alarm_comes(
     health = adapter.health
     assert (health.evidence, health.updates) == (0, 4)
     assert (health.scaled, health.skipped_updates) == (0, 0)
+
+
+def test_a_state_with_another_view_is_refused() -> None:
+    few, many = (Guard(view=ColorAffineFlip(rotation=rotation)) for rotation in (1.0, 15.0))
+    adapter, other = (trimtab.adapt(Painted(), "tent", guard=guard) for guard in (few, many))
+    with pytest.raises(ValueError, match="this state belongs to another stream: its guard is"):
+        other.load_state_dict(adapter.state_dict())

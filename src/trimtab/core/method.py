@@ -1,10 +1,7 @@
 """A method is a recipe: components, batch-norm policy, trained parameters, optimiser."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
-
-from torch import Tensor
 
 from trimtab.augment.draw_first import DrawFirst
 from trimtab.core.adapter import Adapter
@@ -19,6 +16,7 @@ from trimtab.core.component import Component, NormRule, Objective, OutputRule
 from trimtab.core.learner import Learner
 from trimtab.core.norm import BATCH, SOURCE, NormPolicy
 from trimtab.core.optimizer import OptimizerChoice
+from trimtab.core.settings_text import described
 from trimtab.core.task import Task
 
 Role = TypeVar("Role", bound=Component)
@@ -157,21 +155,4 @@ class Method:
     @property
     def spec(self) -> str:
         """The recipe as text, the same for equal recipes."""
-        return _described(self)
-
-
-def _described(value: object) -> str:
-    """Settings in full; functions and data by their names, which do not change between runs."""
-    if is_dataclass(value) and not isinstance(value, type):
-        settings = (
-            f"{f.name}={_described(getattr(value, f.name))}"
-            for f in fields(value)
-            if f.name != "name"
-        )
-        return f"{type(value).__name__}({', '.join(settings)})"
-    if isinstance(value, tuple):
-        return f"({', '.join(_described(item) for item in value)})"
-    if isinstance(value, Tensor) or not isinstance(value, (str, int, float, bool, type(None))):
-        named: Any = value if isinstance(value, Callable) else type(value)  # type: ignore[arg-type]
-        return getattr(named, "__qualname__", type(value).__qualname__)
-    return repr(value)
+        return described(self)

@@ -14,6 +14,7 @@ from trimtab.core.guard import betting, glance
 from trimtab.core.guard.look import COLUMNS
 from trimtab.core.guard.unusual import FACTS
 from trimtab.core.ranges import check_given, check_positive, check_shares, check_value
+from trimtab.core.settings_text import described
 
 NUMBERS = (
     "fallen_back",
@@ -91,7 +92,7 @@ class Guard:
     @property
     def words(self) -> str:
         """The settings as text, the same for equal settings."""
-        view = getattr(self.view, "__qualname__", type(self.view).__qualname__)
+        view = "NoneType" if self.view is None else described(self.view)
         numbers = f"false_alarms={self.false_alarms}, allowed_harm={self.allowed_harm}"
         return f"Guard(acts={self.acts}, {numbers}, cost={self.cost}, view={view})"
 
