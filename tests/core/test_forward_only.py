@@ -136,3 +136,10 @@ def test_a_fleet_of_streams_shares_it(model: nets.Net, images: Tensor) -> None:
 def test_what_cannot_be_called_is_refused() -> None:
     with pytest.raises(ValueError, match="function must be callable, got int"):
         trimtab.ForwardBackbone(3)  # type: ignore[arg-type]
+
+
+def test_a_function_without_features_is_told_how_to_have_some(images: Tensor) -> None:
+    function = trimtab.ForwardBackbone(lambda x: x.mean((2, 3)))
+    for method in ("neo", "t3a", "lame", "foa"):
+        with pytest.raises(ValueError, match="ForwardBackbone return a pair of logits and feat"):
+            trimtab.adapt(function, method)(images[:4])

@@ -24,6 +24,13 @@ SOURCE_PASS = -1
 """In the place of a view among predictions that are made once: the inputs, by the source model."""
 
 
+NAME_FEATURES = (
+    "name the module that classifies them with classifier=, or let the function of a "
+    "ForwardBackbone return a pair of logits and features"
+)
+"""What to do where features are needed and there are none."""
+
+
 class Forward(Protocol):
     """The stream's way to its backbone."""
 
@@ -84,7 +91,7 @@ class Step:
         if self.prediction.features is None:
             raise ValueError(
                 "the model runs no linear layer whose input could serve as features; "
-                "name the module that classifies them with classifier="
+                f"{NAME_FEATURES}"
             )
         return self.prediction.features
 

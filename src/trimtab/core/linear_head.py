@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from trimtab.core.component import Start
+from trimtab.core.component import NAME_FEATURES, Start
 from trimtab.functional import full_copy
 
 
@@ -21,7 +21,7 @@ def width_of_features(start: Start, component: str) -> int:
     if start.num_features is None:
         raise ValueError(
             f"{component} needs features, and the model runs no linear layer whose "
-            "input could serve; name the module that classifies them with classifier="
+            f"input could serve; {NAME_FEATURES}"
         )
     return start.num_features
 

@@ -10,7 +10,7 @@ from trimtab.core import evolution
 from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Tensors
 from trimtab.core.card import Card
-from trimtab.core.component import Start
+from trimtab.core.component import NAME_FEATURES, Start
 from trimtab.core.learner import Learner
 from trimtab.core.method import Method
 from trimtab.core.norm import SOURCE
@@ -114,8 +114,8 @@ def statistics(features: Tensor) -> Tensor:
 def _features(found: Prediction) -> Tensor:
     if found.features is None:
         raise ValueError(
-            "foa needs features, and the model runs no linear layer whose input could serve; name "
-            "the module that classifies them with classifier="
+            "foa needs features, and the model runs no linear layer whose input could serve; "
+            f"{NAME_FEATURES}"
         )
     return found.features.detach()
 
