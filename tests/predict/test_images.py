@@ -208,6 +208,8 @@ def test_the_command_predicts_reports_bad_images_and_goes_on(
         (["images", "--method", "eata"], "eata needs source_data="),
         (["images", "--weights", "nowhere.pth"], "nowhere.pth"),
         (["images", "--batch-size", "0"], "batch_size must be at least 1"),
+        (["images", "--size", "0"], "size must be at least 1 pixel"),
+        (["images", "--resize", "-4"], "resize must be at least 1 pixel"),
         (["images", "--classes", "images/000.png"], "utf-8"),
     ],
 )

@@ -73,3 +73,20 @@ def test_the_papers_own_hyperparameters_are_set_where_trimtabs_differ() -> None:
 def test_domains_of_unequal_size_count_once_each() -> None:
     assert setup_for("imagenet_d109").metric is DOMAIN_ERROR
     assert setup_for("imagenet_c").metric is ERROR
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("images_per_domain", 0),
+        ("batch_size", 0),
+        ("batch_size", -1),
+        ("seeds", (1, -1)),
+        ("seeds", ()),
+    ],
+)
+def test_a_size_that_is_none_is_refused_and_not_taken_for_the_usual_one(
+    name: str, value: object
+) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        Setup(**{name: value})  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from trimtab import models
 from trimtab.core.backbone import Backbone
+from trimtab.core.ranges import check_whole
 from trimtab.streams.folders import Crop
 
 Prepare = Callable[[Any], Tensor]
@@ -40,6 +41,8 @@ def preparation(model: str | nn.Module | Backbone, size: int | None, resize: int
 
     Without a size, pictures stay as they are, and all must have one size.
     """
+    check_whole("size", size, "pixel")
+    check_whole("resize", resize, "pixel")
     stated = models.describe(model).preprocessing if isinstance(model, str) else None
     side = size or (stated and stated.input_size)
     if not side:

@@ -7,6 +7,7 @@ from typing import Any
 from trimtab import models
 from trimtab.bench.data import SOURCE_PARTS
 from trimtab.bench.spec import RunSpec
+from trimtab.core.ranges import check_whole
 from trimtab.core.spec import single_term
 from trimtab.models.masks import MASKS
 from trimtab.report.metrics import DOMAIN_ERROR, ERROR, Metric
@@ -62,6 +63,13 @@ class Setup:
     seeds: tuple[int, ...] = (1, 2, 3)
     methods: tuple[str, ...] = METHODS
     quick: bool = False
+
+    def __post_init__(self) -> None:
+        check_whole("images_per_domain", self.images_per_domain, "image")
+        check_whole("batch_size", self.batch_size, "image")
+        unseeded = [seed for seed in self.seeds if seed < 0]
+        if unseeded or not self.seeds:
+            raise ValueError(f"seeds must be numbers from 0 on, one or more, got {self.seeds}")
 
     @property
     def coupled(self) -> tuple[str, ...]:
