@@ -43,6 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(optionalhook=True)  # single files are also run without xdist
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Two processes more than cores: some wait for browsers, servers and processes they killed.
 
