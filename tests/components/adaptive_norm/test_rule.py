@@ -92,6 +92,9 @@ WEAK = NOISE + 2.5 * torch.eye(CLASSES)[drawn(64)]
 """A weak network's predictions, of all classes, none of which stands out far."""
 
 
+VEILED = NOISE + 3.0 * torch.eye(CLASSES)[drawn(64)]
+"""Predictions of all classes which stand out about as far as a weak network's."""
+
 NOISY = torch.rand(64, 3, 8, 8, generator=torch.Generator().manual_seed(2))
 BLURRED = nn.functional.avg_pool2d(NOISY, 5, stride=1, padding=2)
 SEVERAL = torch.where(torch.arange(64).view(-1, 1, 1, 1) % 2 == 0, NOISY, BLURRED)
@@ -190,12 +193,23 @@ def test_a_few_prominent_classes_close_the_gate_where_stored_statistics_are_sure
 
 
 def test_a_few_prominent_classes_leave_the_gate_open_where_stored_statistics_see_others() -> None:
-    # a domain under which stored statistics say one class of everything, and are sure of it
-    rule, few = AdaptiveNorm(), drawn(64, classes=6)
-    less_sure = 0.6 * NOISE + 0.5 * sure_of(few)
-    kept, network = opened(rule), Network(stored=ONE, batch=less_sure)
+    # a domain under which stored statistics say one class of everything
+    rule, few = AdaptiveNorm(), 0.6 * NOISE + 0.5 * sure_of(drawn(64, classes=6))
+    kept, network = opened(rule), Network(stored=0.5 * ONE, batch=few)
     for _ in range(20):
-        give(rule, kept, less_sure, network)
+        give(rule, kept, few, network)
+        assert is_open(rule, kept)
+
+
+def test_a_veil_under_which_stored_statistics_see_one_class_opens_the_gate_for_a_weak_network() -> (
+    None
+):
+    rule = AdaptiveNorm()
+    kept, network = memory(rule), Network(0.3 * ONE, batch=VEILED)
+    give(rule, kept, 0.3 * ONE, network)
+    assert is_open(rule, kept)
+    for _ in range(20):
+        give(rule, kept, VEILED, network)
         assert is_open(rule, kept)
 
 
@@ -267,21 +281,33 @@ def test_where_no_class_is_prominent_agreement_of_many_classes_opens_and_keeps_i
         assert is_open(rule, kept)
 
 
-def test_late_norms_stay_closed_where_batch_statistics_disagree() -> None:
+def test_late_norms_stay_closed_where_no_class_stands_out_with_batch_statistics() -> None:
     rule = AdaptiveNorm()
     kept = memory(rule)
     for _ in range(12):
-        give(rule, kept, WEAK, Network(WEAK, batch=WEAK.flip(0)))
+        give(rule, kept, WEAK, Network(WEAK, batch=SCATTERED))
         assert not is_open(rule, kept)
 
 
-def test_batch_statistics_that_are_less_sure_and_agree_keep_the_gate_open() -> None:
-    # under hard domains stored statistics are sure of mistakes, and of classes that are still many
+def test_batch_statistics_that_are_surer_open_the_gate_and_less_sure_ones_close_it() -> None:
+    for scale, expected in ((1.3, True), (0.4, False)):
+        rule = AdaptiveNorm()
+        kept = opened(rule) if scale < 1 else memory(rule)
+        for _ in range(2):
+            shown = scale * WEAK if is_open(rule, kept) else WEAK
+            give(rule, kept, shown, Network(stored=WEAK, batch=scale * WEAK))
+        assert is_open(rule, kept) == expected
+
+
+def test_a_few_samples_hardly_move_what_a_whole_batch_has_shown() -> None:
     rule = AdaptiveNorm()
     kept = opened(rule)
-    for _ in range(12):
-        give(rule, kept, 0.4 * WEAK, Network(stored=WEAK, batch=0.4 * WEAK))
-        assert is_open(rule, kept)
+    less_sure = 0.4 * WEAK[:8]
+    give(rule, kept, less_sure, Network(stored=ONE[:8], batch=less_sure))
+    assert is_open(rule, kept)
+    for _ in range(6):
+        give(rule, kept, less_sure, Network(stored=ONE[:8], batch=less_sure))
+    assert not is_open(rule, kept)
 
 
 def test_an_open_gate_bears_one_weak_witness_and_closes_with_the_second() -> None:

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from noisy_logits import drawn, noisy
-from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa
+from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa, variety
 from trimtab.core.shares import expected_entropy
 
 
@@ -40,3 +41,25 @@ def test_the_entropy_ratio_is_above_one_where_the_first_are_less_sure() -> None:
     assert entropy_ratio(0.5 * logits, logits) > 1.2
     assert entropy_ratio(logits, 0.5 * logits) < 1 / 1.2
     assert entropy_ratio(0 * logits, 100 * logits) == 4
+
+
+def signs(**values: float) -> list[Tensor]:
+    found = {"prominence": 1.25, "coverage": 0.9, "agreement": 0.5, "unsure": 1.2} | values
+    return [torch.tensor(value) for value in found.values()]
+
+
+def test_variety_grows_with_prominence_and_falls_with_entropy() -> None:
+    known = variety(*signs())
+    assert variety(*signs(prominence=1.4)) > known > variety(*signs(unsure=1.5))
+
+
+def test_few_classes_of_stored_statistics_count_as_far_as_predictions_agree() -> None:
+    many, few = signs(coverage=1.0), signs(coverage=0.4)
+    assert variety(*few) < variety(*many)
+    trusted, collapsed = signs(coverage=0.4, agreement=0.9), signs(coverage=0.4, agreement=0.0)
+    assert variety(*trusted) < variety(*few) < variety(*collapsed)
+    assert variety(*collapsed) == variety(*signs(coverage=1.0, agreement=0.0))
+
+
+def test_more_classes_than_chance_shows_are_no_better_than_all() -> None:
+    assert variety(*signs(coverage=1.1)) == variety(*signs(coverage=1.0))

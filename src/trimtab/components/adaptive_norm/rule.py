@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from trimtab.components.adaptive_norm import early
-from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa
+from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa, variety
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import NormRule, OutputRule, Start, Step
 from trimtab.core.looks import NUM_LOOKS, Looks, distance, looks_of
@@ -19,21 +19,17 @@ PROMINENT, SCATTERED = 1.30, 1.23
 """Prominence of the likeliest class that is plain, and below which an open gate is in doubt; one
 that a witness has doubted stays so below the first. On validation streams independent samples have
 1.2 to 1.7, batches of one class 1.1 to 1.25."""
-MANIFEST, STEEPNESS = 0.7, 8
-"""Variety, squared coverage of the classes with stored statistics times a power of prominence, as a
-multiple of ``SCATTERED``, from which a closed gate opens by itself."""
-OPENS, CLOSES, NO_DOUBT = 0.36, 0.28, 0.1
-"""Second opinion, variety times how far batch and stored statistics agree on predictions: from
-which the gate opens, below which it closes once two witnesses in a row say so, and below which it
-closes at once."""
+UNEVEN = 0.88
+"""Coverage of an open gate's predictions below which prominent classes may be few, so that it is in
+doubt as well. On validation domains independent samples cover 0.92 or more."""
+MANY_STORED, MANIFEST, STEEPNESS = 0.8, 0.7, 8
+"""A closed gate opens by itself where its predictions cover ``MANY_STORED``, and the square of that
+times a power of prominence, as a multiple of ``SCATTERED``, is ``MANIFEST`` or more."""
+OPENS, CLOSES, NO_DOUBT = 0.2, 0.08, -0.25
+"""Variety, as a batch and a witness show it: from which the gate opens, below which it closes once
+two witnesses in a row say so, and below which it closes at once."""
 URGENT = 0.36
 """Coverage of the predictions of a closed gate from which its next witness is heard on credit."""
-UNEVEN, LESS_SURE, AGREED, FEW_STORED = 0.88, 1.2, 0.5, 0.8
-"""Prominent classes may be few all the same. Where they cover less than ``UNEVEN``, those of
-stored statistics less than ``FEW_STORED``, and a batch's statistics make predictions ``LESS_SURE``
-times less sure that stored ones agree with, they erase what these have in common. On validation
-domains independent samples cover 0.92 or more, and five classes 0.6 to 1.0, with stored statistics
-0.5 to 0.8; of three to five classes predictions agree by 0.5 or more."""
 FEW_CLASSES = 0.4
 """Coverage of corrected predictions below which the gate closes at once."""
 CORRECTED = 0.05
@@ -67,12 +63,11 @@ class AdaptiveNorm(OutputRule, NormRule):
     scatter over all of them. So the later half of the batch norms takes a batch's statistics only
     while the gate is open. It opens where the likeliest class is prominent: standardised over the
     batch, class by class, its logits stand out as only those of many classes do. That is seen in
-    the predictions at hand, or in a witness: samples that pass the network once more, with the gate
-    as it is not. Where classes are not prominent a witness has the second word: the gate stays
-    open, or opens, while predictions with stored statistics show many classes and agree with those
-    of the batch's statistics beyond chance (Cohen's kappa); unless no agreement is left at all, two
-    witnesses in a row have to say that it closes. It has the word also where prominent classes are
-    few: the gate closes if stored statistics show few, agree and are surer.
+    the predictions at hand. Where they do not decide, or prominent classes are few, a witness does:
+    samples that pass the network once more, with the gate as it is not. Three signs are weighed
+    (``variety``): how far classes stand out with the batch's statistics, how few of them stored
+    statistics show, as far as both predictions agree beyond chance (Cohen's kappa), and which are
+    the surer. Unless they are plain, two witnesses in a row have to say that the gate closes.
     While output rules before this one find order in the predictions it does not open, and where
     they leave few classes it closes at once. A batch that looks different from the one before is
     put down to a change of domain, once. The batch that moves the gate is predicted again. No sign
@@ -115,6 +110,7 @@ class AdaptiveNorm(OutputRule, NormRule):
             "looks_counted": zero.clone(),
             "early_share": zero + early.EARLY_SHARE,
             "doubted": zero.clone(),
+            "variety": zero.clone(),
         }
 
     def norm(self, policy: NormPolicy, samples: int, memory: Tensors) -> NormPolicy:
@@ -168,12 +164,10 @@ class AdaptiveNorm(OutputRule, NormRule):
             return True
         stored = self._witness(step, other, WITNESS_SAMPLES, memory)
         memory["coverage"].fill_(coverage(stored.argmax(1), logits.shape[1]))
-        score = self._score(step.logits[: len(stored)], stored, memory["prominence"], memory)
-        if prominent:
-            return not _erased(memory)
+        found = _see_variety(step.logits[: len(stored)], stored, memory["prominence"], memory)
         doubted = memory["doubted"].clone()
-        memory["doubted"].fill_(score < CLOSES)
-        return score >= CLOSES or (score >= NO_DOUBT and not doubted)
+        memory["doubted"].fill_(found < CLOSES)
+        return found >= CLOSES or (found >= NO_DOUBT and not doubted)
 
     def _opens(
         self, logits: Tensor, step: Step, other: NormPolicy, changed: bool, memory: Tensors
@@ -182,8 +176,8 @@ class AdaptiveNorm(OutputRule, NormRule):
         corrected = (logits.argmax(1) != step.logits.argmax(1)).float().mean()
         if memory["counted"] < FEWEST_SAMPLES or corrected > CORRECTED:
             return False
-        many = memory["coverage"] >= FEW_STORED
-        if many and _variety(memory["prominence"], memory) >= MANIFEST:
+        if memory["coverage"] >= MANY_STORED and _is_manifest(memory):
+            memory["variety"].clamp_(min=OPENS)
             return True
         urgent = changed or memory["second_looks"] > 0 or memory["coverage"] >= URGENT
         if memory["credit"] < (-MOST_DEBT if urgent else min(RING_SAMPLES, len(logits))):
@@ -191,11 +185,7 @@ class AdaptiveNorm(OutputRule, NormRule):
         memory["second_looks"].sub_(1).clamp_(min=0.0)
         batch = self._witness(step, other, RING_SAMPLES, memory)
         stands_out = torch.as_tensor(prominence(batch))
-        score = self._score(batch, step.logits[: len(batch)], stands_out, memory)
-        if len(batch) < FEWEST_SAMPLES or stands_out < PROMINENT:
-            return score >= OPENS
-        shown = coverage(batch.argmax(1), logits.shape[1])
-        return shown >= UNEVEN or not _erased(memory)
+        return _see_variety(batch, step.logits[: len(batch)], stands_out, memory) >= OPENS
 
     def _witness(self, step: Step, other: NormPolicy, samples: int, memory: Tensors) -> Tensor:
         """Logits of some samples with the gate as it is not."""
@@ -214,37 +204,38 @@ class AdaptiveNorm(OutputRule, NormRule):
         scale = (before * after).sum() / before.square().sum().clamp(min=1e-12)
         return scale * step.forward(step.inputs, policy=other).logits
 
-    def _score(self, batch: Tensor, stored: Tensor, stands_out: Tensor, memory: Tensors) -> float:
-        """The second opinion on predictions with a batch's and with stored statistics.
-
-        Args:
-            stands_out: Prominence with the batch's.
-        """
-        memory["agreement"].fill_(kappa(batch.argmax(1), stored.argmax(1)))
-        memory["entropy_ratio"].fill_(entropy_ratio(batch, stored))
-        return float(_variety(stands_out, memory) * memory["agreement"])
-
     def report(self, memory: Tensors) -> Mapping[str, float]:
         if not memory:
             return {}
         return {
             "late_share": float(memory["open"]),
             "prominence": float(memory["prominence"]),
+            "variety": float(memory["variety"]),
             "class_coverage": float(memory["coverage"]),
             "agreement": float(memory["agreement"]),
             "entropy_ratio": float(memory["entropy_ratio"]),
         }
 
 
-def _variety(stands_out: Tensor, memory: Tensors) -> Tensor:
-    """How many classes there seem to be, by prominence and by coverage with stored statistics."""
-    return memory["coverage"].square() * (stands_out / SCATTERED) ** STEEPNESS
+def _see_variety(batch: Tensor, stored: Tensor, stands_out: Tensor, memory: Tensors) -> float:
+    """Variety by predictions with a batch's and with stored statistics, and what few samples leave
+    of that which earlier ones showed.
+
+    Args:
+        stands_out: Prominence with the batch's.
+    """
+    memory["agreement"].fill_(kappa(batch.argmax(1), stored.argmax(1)))
+    memory["entropy_ratio"].fill_(entropy_ratio(batch, stored))
+    signs = (memory[name] for name in ("coverage", "agreement", "entropy_ratio"))
+    share = min(1.0, len(batch) / WITNESS_SAMPLES)
+    memory["variety"].lerp_(variety(stands_out.to(memory["variety"]), *signs), share)
+    return float(memory["variety"])
 
 
-def _erased(memory: Tensors) -> bool:
-    """Whether a batch's statistics make less sure of what the last witness says as well."""
-    less_sure = memory["entropy_ratio"] >= LESS_SURE and memory["agreement"] >= AGREED
-    return bool(less_sure and memory["coverage"] < FEW_STORED)
+def _is_manifest(memory: Tensors) -> bool:
+    """Whether stored statistics show by themselves that there are many classes."""
+    stands_out = (memory["prominence"] / SCATTERED) ** STEEPNESS
+    return bool(memory["coverage"].square() * stands_out >= MANIFEST)
 
 
 def _covered(logits: Tensor, memory: Tensors) -> float:

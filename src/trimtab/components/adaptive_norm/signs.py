@@ -7,6 +7,22 @@ from torch import Tensor
 
 from trimtab.core.shares import expected_entropy
 
+STANDS_OUT, FEW = 3.0, 3.0
+"""What prominence, and what few classes of trusted predictions, weigh beside entropy."""
+
+
+def variety(prominence: Tensor, coverage: Tensor, agreement: Tensor, unsure: Tensor) -> Tensor:
+    """Whether a batch holds many classes, so that its own statistics are worth having: above 0.
+
+    Args:
+        prominence: How far classes stand out of predictions with the batch's statistics.
+        coverage: Share of the classes that predictions with stored statistics show.
+        agreement: Of both predictions, beyond chance: as far as it goes, few classes are believed.
+        unsure: Entropy with the batch's statistics as a multiple of that with stored ones.
+    """
+    lacking = (1 - coverage).clamp(min=0)
+    return STANDS_OUT * prominence.log() - FEW * lacking * agreement - unsure.log()
+
 
 def entropy_ratio(left: Tensor, right: Tensor) -> float:
     """Mean entropy of some predictions, divided by that of others; 0.25 to 4."""
