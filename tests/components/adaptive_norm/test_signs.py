@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from noisy_logits import drawn, noisy
-from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa, variety
+from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa, worth
 from trimtab.core.shares import expected_entropy
 
 
@@ -48,18 +48,18 @@ def signs(**values: float) -> list[Tensor]:
     return [torch.tensor(value) for value in found.values()]
 
 
-def test_variety_grows_with_prominence_and_falls_with_entropy() -> None:
-    known = variety(*signs())
-    assert variety(*signs(prominence=1.4)) > known > variety(*signs(unsure=1.5))
+def test_worth_grows_with_prominence_and_falls_with_entropy() -> None:
+    known = worth(*signs())
+    assert worth(*signs(prominence=1.4)) > known > worth(*signs(unsure=1.5))
 
 
 def test_few_classes_of_stored_statistics_count_as_far_as_predictions_agree() -> None:
     many, few = signs(coverage=1.0), signs(coverage=0.4)
-    assert variety(*few) < variety(*many)
+    assert worth(*few) < worth(*many)
     trusted, collapsed = signs(coverage=0.4, agreement=0.9), signs(coverage=0.4, agreement=0.0)
-    assert variety(*trusted) < variety(*few) < variety(*collapsed)
-    assert variety(*collapsed) == variety(*signs(coverage=1.0, agreement=0.0))
+    assert worth(*trusted) < worth(*few) < worth(*collapsed)
+    assert worth(*collapsed) == worth(*signs(coverage=1.0, agreement=0.0))
 
 
 def test_more_classes_than_chance_shows_are_no_better_than_all() -> None:
-    assert variety(*signs(coverage=1.1)) == variety(*signs(coverage=1.0))
+    assert worth(*signs(coverage=1.1)) == worth(*signs(coverage=1.0))

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from trimtab.components.adaptive_norm import early
-from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa, variety
+from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa, worth
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import NormRule, OutputRule, Start, Step
 from trimtab.core.looks import NUM_LOOKS, Looks, distance, looks_of
@@ -26,8 +26,8 @@ MANY_STORED, MANIFEST, STEEPNESS = 0.8, 0.7, 8
 """A closed gate opens by itself where its predictions cover ``MANY_STORED``, and the square of that
 times a power of prominence, as a multiple of ``SCATTERED``, is ``MANIFEST`` or more."""
 OPENS, CLOSES, NO_DOUBT = 0.2, 0.08, -0.25
-"""Variety, as a batch and a witness show it: from which the gate opens, below which it closes once
-two witnesses in a row say so, and below which it closes at once."""
+"""What a batch's statistics are worth by a witness: from which the gate opens, below which it
+closes once two witnesses in a row say so, and below which it closes at once."""
 URGENT = 0.36
 """Coverage of the predictions of a closed gate from which its next witness is heard on credit."""
 FEW_CLASSES = 0.4
@@ -65,7 +65,7 @@ class AdaptiveNorm(OutputRule, NormRule):
     batch, class by class, its logits stand out as only those of many classes do. That is seen in
     the predictions at hand. Where they do not decide, or prominent classes are few, a witness does:
     samples that pass the network once more, with the gate as it is not. Three signs are weighed
-    (``variety``): how far classes stand out with the batch's statistics, how few of them stored
+    (``worth``): how far classes stand out with the batch's statistics, how few of them stored
     statistics show, as far as both predictions agree beyond chance (Cohen's kappa), and which are
     the surer. Unless they are plain, two witnesses in a row have to say that the gate closes.
     While output rules before this one find order in the predictions it does not open, and where
@@ -110,7 +110,7 @@ class AdaptiveNorm(OutputRule, NormRule):
             "looks_counted": zero.clone(),
             "early_share": zero + early.EARLY_SHARE,
             "doubted": zero.clone(),
-            "variety": zero.clone(),
+            "worth": zero.clone(),
         }
 
     def norm(self, policy: NormPolicy, samples: int, memory: Tensors) -> NormPolicy:
@@ -164,7 +164,7 @@ class AdaptiveNorm(OutputRule, NormRule):
             return True
         stored = self._witness(step, other, WITNESS_SAMPLES, memory)
         memory["coverage"].fill_(coverage(stored.argmax(1), logits.shape[1]))
-        found = _see_variety(step.logits[: len(stored)], stored, memory["prominence"], memory)
+        found = _see_worth(step.logits[: len(stored)], stored, memory["prominence"], memory)
         doubted = memory["doubted"].clone()
         memory["doubted"].fill_(found < CLOSES)
         return found >= CLOSES or (found >= NO_DOUBT and not doubted)
@@ -177,7 +177,7 @@ class AdaptiveNorm(OutputRule, NormRule):
         if memory["counted"] < FEWEST_SAMPLES or corrected > CORRECTED:
             return False
         if memory["coverage"] >= MANY_STORED and _is_manifest(memory):
-            memory["variety"].clamp_(min=OPENS)
+            memory["worth"].clamp_(min=OPENS)
             return True
         urgent = changed or memory["second_looks"] > 0 or memory["coverage"] >= URGENT
         if memory["credit"] < (-MOST_DEBT if urgent else min(RING_SAMPLES, len(logits))):
@@ -185,7 +185,7 @@ class AdaptiveNorm(OutputRule, NormRule):
         memory["second_looks"].sub_(1).clamp_(min=0.0)
         batch = self._witness(step, other, RING_SAMPLES, memory)
         stands_out = torch.as_tensor(prominence(batch))
-        return _see_variety(batch, step.logits[: len(batch)], stands_out, memory) >= OPENS
+        return _see_worth(batch, step.logits[: len(batch)], stands_out, memory) >= OPENS
 
     def _witness(self, step: Step, other: NormPolicy, samples: int, memory: Tensors) -> Tensor:
         """Logits of some samples with the gate as it is not."""
@@ -210,26 +210,27 @@ class AdaptiveNorm(OutputRule, NormRule):
         return {
             "late_share": float(memory["open"]),
             "prominence": float(memory["prominence"]),
-            "variety": float(memory["variety"]),
+            "worth": float(memory["worth"]),
             "class_coverage": float(memory["coverage"]),
             "agreement": float(memory["agreement"]),
             "entropy_ratio": float(memory["entropy_ratio"]),
         }
 
 
-def _see_variety(batch: Tensor, stored: Tensor, stands_out: Tensor, memory: Tensors) -> float:
-    """Variety by predictions with a batch's and with stored statistics, and what few samples leave
-    of that which earlier ones showed.
+def _see_worth(batch: Tensor, stored: Tensor, stands_out: Tensor, memory: Tensors) -> float:
+    """What a batch's statistics are worth; few samples leave most of what earlier ones showed.
 
     Args:
+        batch: Logits with the batch's statistics.
+        stored: Logits of the same samples with stored ones, whose coverage is known.
         stands_out: Prominence with the batch's.
     """
     memory["agreement"].fill_(kappa(batch.argmax(1), stored.argmax(1)))
     memory["entropy_ratio"].fill_(entropy_ratio(batch, stored))
     signs = (memory[name] for name in ("coverage", "agreement", "entropy_ratio"))
     share = min(1.0, len(batch) / WITNESS_SAMPLES)
-    memory["variety"].lerp_(variety(stands_out.to(memory["variety"]), *signs), share)
-    return float(memory["variety"])
+    memory["worth"].lerp_(worth(stands_out.to(memory["worth"]), *signs), share)
+    return float(memory["worth"])
 
 
 def _is_manifest(memory: Tensors) -> bool:

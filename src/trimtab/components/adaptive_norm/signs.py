@@ -11,8 +11,8 @@ STANDS_OUT, FEW = 3.0, 3.0
 """What prominence, and what few classes of trusted predictions, weigh beside entropy."""
 
 
-def variety(prominence: Tensor, coverage: Tensor, agreement: Tensor, unsure: Tensor) -> Tensor:
-    """Whether a batch holds many classes, so that its own statistics are worth having: above 0.
+def worth(prominence: Tensor, coverage: Tensor, agreement: Tensor, unsure: Tensor) -> Tensor:
+    """How far a batch's own statistics are worth having, as where it holds many classes: above 0.
 
     Args:
         prominence: How far classes stand out of predictions with the batch's statistics.
