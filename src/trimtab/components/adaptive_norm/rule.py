@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from trimtab.components.adaptive_norm import early
-from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa, worth
 from trimtab.core.backbone import Tensors
+from trimtab.core.batch_signs import coverage, kappa, shape_entropy, worth
 from trimtab.core.component import NormRule, OutputRule, Start, Step
 from trimtab.core.looks import NUM_LOOKS, Looks, distance, looks_of
 from trimtab.core.norm import NormPolicy
@@ -22,10 +22,10 @@ that a witness has doubted stays so below the first. On validation streams indep
 UNEVEN = 0.88
 """Coverage of an open gate's predictions below which prominent classes may be few, so that it is in
 doubt as well. On validation domains independent samples cover 0.92 or more."""
-MANY_STORED, MANIFEST, STEEPNESS = 0.8, 0.7, 8
-"""A closed gate opens by itself where its predictions cover ``MANY_STORED``, and the square of that
-times a power of prominence, as a multiple of ``SCATTERED``, is ``MANIFEST`` or more."""
-OPENS, CLOSES, NO_DOUBT = 0.2, 0.08, -0.25
+MANY, PLAINLY = 0.8, 0.9
+"""Coverage of a closed gate's predictions from which it opens if classes are prominent in them,
+and from which it opens in any case."""
+OPENS, CLOSES, NO_DOUBT = 0.25, 0.05, -0.1
 """What a batch's statistics are worth by a witness: from which the gate opens, below which it
 closes once two witnesses in a row say so, and below which it closes at once."""
 URGENT = 0.36
@@ -102,7 +102,7 @@ class AdaptiveNorm(OutputRule, NormRule):
             "counted": zero.clone(),
             "coverage": zero.clone(),
             "agreement": zero.clone(),
-            "entropy_ratio": zero + 1,
+            "less_sure": zero.clone(),
             "credit": zero + RING_SAMPLES,
             "excuses": zero + EXCUSES,
             "second_looks": zero.clone(),
@@ -160,14 +160,23 @@ class AdaptiveNorm(OutputRule, NormRule):
         elif changed and memory["excuses"] > 0:
             memory["excuses"].sub_(1)
             return True
-        if memory["credit"] < -DOUBT_DEBT:
+        doubted, samples = memory["doubted"].clone(), WITNESS_SAMPLES
+        if memory["credit"] < -DOUBT_DEBT and not doubted:
             return True
-        stored = self._witness(step, other, WITNESS_SAMPLES, memory)
-        memory["coverage"].fill_(coverage(stored.argmax(1), logits.shape[1]))
-        found = _see_worth(step.logits[: len(stored)], stored, memory["prominence"], memory)
-        doubted = memory["doubted"].clone()
+        found = self._heard(step, other, samples, memory)
+        if found < CLOSES and len(logits) > samples:  # few samples are not enough to close it
+            found = self._heard(step, other, RING_SAMPLES, memory)
         memory["doubted"].fill_(found < CLOSES)
         return found >= CLOSES or (found >= NO_DOUBT and not doubted)
+
+    def _heard(self, step: Step, other: NormPolicy, samples: int, memory: Tensors) -> float:
+        """What the batch's statistics are worth by an open gate's witness."""
+        # by the source's weights: those that learned with batches' statistics may have lost what
+        # stored ones show
+        stored = self._witness(step, other, samples, memory, {})
+        memory["coverage"].fill_(coverage(stored.argmax(1), stored.shape[1]))
+        stands_out = float(memory["prominence"])
+        return _see_worth(step.logits[: len(stored)], stored, stands_out, memory)
 
     def _opens(
         self, logits: Tensor, step: Step, other: NormPolicy, changed: bool, memory: Tensors
@@ -176,7 +185,8 @@ class AdaptiveNorm(OutputRule, NormRule):
         corrected = (logits.argmax(1) != step.logits.argmax(1)).float().mean()
         if memory["counted"] < FEWEST_SAMPLES or corrected > CORRECTED:
             return False
-        if memory["coverage"] >= MANY_STORED and _is_manifest(memory):
+        prominent = bool(memory["prominence"] >= SCATTERED)
+        if memory["coverage"] >= (MANY if prominent else PLAINLY):
             memory["worth"].clamp_(min=OPENS)
             return True
         urgent = changed or memory["second_looks"] > 0 or memory["coverage"] >= URGENT
@@ -184,13 +194,19 @@ class AdaptiveNorm(OutputRule, NormRule):
             return False
         memory["second_looks"].sub_(1).clamp_(min=0.0)
         batch = self._witness(step, other, RING_SAMPLES, memory)
-        stands_out = torch.as_tensor(prominence(batch))
-        return _see_worth(batch, step.logits[: len(batch)], stands_out, memory) >= OPENS
+        return _see_worth(batch, step.logits[: len(batch)], prominence(batch), memory) >= OPENS
 
-    def _witness(self, step: Step, other: NormPolicy, samples: int, memory: Tensors) -> Tensor:
+    def _witness(
+        self,
+        step: Step,
+        other: NormPolicy,
+        samples: int,
+        memory: Tensors,
+        params: Tensors | None = None,
+    ) -> Tensor:
         """Logits of some samples with the gate as it is not."""
         memory["credit"].sub_(min(samples, len(step.inputs)))
-        return step.forward(step.inputs[:samples], policy=other).logits
+        return step.forward(step.inputs[:samples], params, policy=other).logits
 
     def _again(self, logits: Tensor, step: Step, other: NormPolicy) -> Tensor:
         """The batch that moves the gate, predicted as the batches after it will be.
@@ -213,11 +229,11 @@ class AdaptiveNorm(OutputRule, NormRule):
             "worth": float(memory["worth"]),
             "class_coverage": float(memory["coverage"]),
             "agreement": float(memory["agreement"]),
-            "entropy_ratio": float(memory["entropy_ratio"]),
+            "less_sure": float(memory["less_sure"]),
         }
 
 
-def _see_worth(batch: Tensor, stored: Tensor, stands_out: Tensor, memory: Tensors) -> float:
+def _see_worth(batch: Tensor, stored: Tensor, stands_out: float, memory: Tensors) -> float:
     """What a batch's statistics are worth; few samples leave most of what earlier ones showed.
 
     Args:
@@ -226,17 +242,11 @@ def _see_worth(batch: Tensor, stored: Tensor, stands_out: Tensor, memory: Tensor
         stands_out: Prominence with the batch's.
     """
     memory["agreement"].fill_(kappa(batch.argmax(1), stored.argmax(1)))
-    memory["entropy_ratio"].fill_(entropy_ratio(batch, stored))
-    signs = (memory[name] for name in ("coverage", "agreement", "entropy_ratio"))
-    share = min(1.0, len(batch) / WITNESS_SAMPLES)
-    memory["worth"].lerp_(worth(stands_out.to(memory["worth"]), *signs), share)
+    memory["less_sure"].fill_(shape_entropy(batch) - shape_entropy(stored))
+    signs = (float(memory[name]) for name in ("coverage", "agreement", "less_sure"))
+    found = worth(stands_out, *signs)
+    memory["worth"].lerp_(memory["worth"].new_tensor(found), min(1.0, len(batch) / WITNESS_SAMPLES))
     return float(memory["worth"])
-
-
-def _is_manifest(memory: Tensors) -> bool:
-    """Whether stored statistics show by themselves that there are many classes."""
-    stands_out = (memory["prominence"] / SCATTERED) ** STEEPNESS
-    return bool(memory["coverage"].square() * stands_out >= MANIFEST)
 
 
 def _covered(logits: Tensor, memory: Tensors) -> float:

@@ -124,7 +124,7 @@ class Judging(Shadow):
             return OVERDRAFT
         if betting.strongest(evidence["wealth"], betting.DRIFT) >= DRIFTING:
             return ORDER_OVERDRAFT
-        in_runs = order.is_seen(evidence) or erased.certainty(evidence, logits.shape[1]) > 0
+        in_runs = order.is_seen(evidence) or erased.suspicion(evidence, logits.shape[1]) > 0
         if in_runs and order.is_plainer_to_source(evidence):
             return ORDER_OVERDRAFT
         called = unsure or float(evidence["apart"].sum()) >= glance.CALL
@@ -196,7 +196,7 @@ class Judging(Shadow):
         """The evidence with a look's or a glance's samples, and their rows."""
         allowed, ring, wealth = self.guard.allowed_harm, evidence["ring"], evidence["wealth"]
         looked_at = float(evidence["looked_at"])
-        evidence = order.compared(evidence, look)
+        evidence = erased.compared(order.compared(evidence, look), look)
         known_order = self._order(evidence, look)
         sure = max(known_order.sure, known_order.erased) >= 1
         look = replace(look, in_runs=sure and not look.agreed)

@@ -30,7 +30,7 @@ class Questions:
 def questions(look: Look, evidence: Tensors) -> Questions:
     """Both views where the source says some class too often, of the samples of such classes; at
     the beginning all samples shuffled, to know the source's habit."""
-    gone = erased.certainty(evidence, look.classes) > 0
+    gone = erased.suspicion(evidence, look.classes) > 0
     suspect = not look.agreed and doubt.is_needed(look, evidence["ring"], gone)
     if float(evidence["looked_at"]) < HABIT_SAMPLES:
         return Questions(shuffled=True, stretched=suspect)

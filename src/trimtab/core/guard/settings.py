@@ -133,6 +133,8 @@ def new_evidence(guard: Guard | None, only_corrects: bool, may_drift: bool = Tru
         "order": zero.new_zeros(2),
         "lately_logits": none,
         "prominence": zero.new_zeros(2),
+        "usual_prominence": zero.new_zeros(2),
+        "source_coverage": zero.new_zeros(2),
         "block": none,
         "recent_classes": zero.new_zeros(0),
         "correlation": zero.new_zeros(2),

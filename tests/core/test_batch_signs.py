@@ -5,10 +5,9 @@ import math
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from noisy_logits import drawn, noisy
-from trimtab.components.adaptive_norm.signs import coverage, entropy_ratio, kappa, worth
+from trimtab.core.batch_signs import coverage, kappa, shape_entropy, worth
 from trimtab.core.shares import expected_entropy
 
 
@@ -36,21 +35,22 @@ def test_kappa_is_agreement_beyond_chance() -> None:
     assert kappa(torch.zeros(4, dtype=torch.long), torch.zeros(4, dtype=torch.long)) == 0
 
 
-def test_the_entropy_ratio_is_above_one_where_the_first_are_less_sure() -> None:
-    logits = noisy(drawn(64, 10), 10)
-    assert entropy_ratio(0.5 * logits, logits) > 1.2
-    assert entropy_ratio(logits, 0.5 * logits) < 1 / 1.2
-    assert entropy_ratio(0 * logits, 100 * logits) == 4
+def test_entropy_is_of_the_shape_of_logits_whatever_their_scale_and_mean() -> None:
+    plain = noisy(drawn(64, 10), 10)
+    found = shape_entropy(plain)
+    assert shape_entropy(5 * plain + 3) == pytest.approx(found, abs=1e-5)
+    assert shape_entropy(noisy(drawn(64, 10), 10, height=0)) > found + 0.1
+    assert math.isfinite(shape_entropy(torch.zeros(4, 10)))
 
 
-def signs(**values: float) -> list[Tensor]:
-    found = {"prominence": 1.25, "coverage": 0.9, "agreement": 0.5, "unsure": 1.2} | values
-    return [torch.tensor(value) for value in found.values()]
+def signs(**values: float) -> list[float]:
+    found = {"prominence": 1.25, "coverage": 0.9, "agreement": 0.5, "less_sure": 0.2} | values
+    return list(found.values())
 
 
 def test_worth_grows_with_prominence_and_falls_with_entropy() -> None:
     known = worth(*signs())
-    assert worth(*signs(prominence=1.4)) > known > worth(*signs(unsure=1.5))
+    assert worth(*signs(prominence=1.4)) > known > worth(*signs(less_sure=0.4))
 
 
 def test_few_classes_of_stored_statistics_count_as_far_as_predictions_agree() -> None:

@@ -1,4 +1,4 @@
-"""Label-free signs that a batch holds many classes."""
+"""Label-free signs that a batch holds many classes, so that its own statistics are worth having."""
 
 import math
 
@@ -8,30 +8,33 @@ from torch import Tensor
 from trimtab.core.shares import expected_entropy
 
 STANDS_OUT, FEW = 3.0, 3.0
-"""What prominence, and what few classes of trusted predictions, weigh beside entropy."""
+"""What prominence, and what few classes of trusted predictions, weigh beside a nat of entropy."""
+SPREAD = 2.0
+"""Standard deviation of logits of which only the shape is to tell."""
 
 
-def worth(prominence: Tensor, coverage: Tensor, agreement: Tensor, unsure: Tensor) -> Tensor:
+def worth(prominence: float, coverage: float, agreement: float, less_sure: float) -> float:
     """How far a batch's own statistics are worth having, as where it holds many classes: above 0.
 
     Args:
         prominence: How far classes stand out of predictions with the batch's statistics.
         coverage: Share of the classes that predictions with stored statistics show.
         agreement: Of both predictions, beyond chance: as far as it goes, few classes are believed.
-        unsure: Entropy with the batch's statistics as a multiple of that with stored ones.
+        less_sure: By how much the batch's statistics raise the entropy of predictions
+            (``shape_entropy``).
     """
-    lacking = (1 - coverage).clamp(min=0)
-    return STANDS_OUT * prominence.log() - FEW * lacking * agreement - unsure.log()
+    few = FEW * max(0.0, 1 - coverage) * agreement
+    return STANDS_OUT * math.log(max(prominence, 1e-6)) - few - less_sure
 
 
-def entropy_ratio(left: Tensor, right: Tensor) -> float:
-    """Mean entropy of some predictions, divided by that of others; 0.25 to 4."""
-    return min(max(_entropy(left) / max(_entropy(right), 1e-6), 0.25), 4.0)
+def shape_entropy(logits: Tensor) -> float:
+    """Mean entropy of predictions, in nats, were their logits spread as all others: of their shape.
 
-
-def _entropy(logits: Tensor) -> float:
-    """Mean entropy of predictions, in nats."""
-    return float(-(logits.softmax(1) * logits.log_softmax(1)).sum(1).mean())
+    How sure a network makes predictions on the whole, which learning changes, does not matter.
+    """
+    centred = logits - logits.mean(1, keepdim=True)
+    spread = SPREAD * centred / centred.std(correction=0).clamp(min=1e-6)
+    return float(-(spread.softmax(1) * spread.log_softmax(1)).sum(1).mean())
 
 
 def kappa(left: Tensor, right: Tensor) -> float:
