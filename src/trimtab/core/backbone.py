@@ -155,16 +155,15 @@ class Backbone:
         return tensors[0].device if tensors else torch.device("cpu")
 
     def parameters(self, chosen: ParameterFilter | PositionFilter) -> Tensors:
-        """Source values of the parameters that ``chosen`` picks, by their full name."""
+        """Source values that ``chosen`` picks, by their full name; tied ones by the first alone."""
         if isinstance(chosen, PositionFilter):
             chosen = chosen.within(self.model)
-        names = [
-            f"{path}.{name}".lstrip(".")
-            for path, layer in self._modules.items()
-            for name, parameter in layer.named_parameters(recurse=False)
-            if parameter.is_floating_point() and chosen(layer, name)
-        ]
-        return {name: self.source_of(name) for name in names}
+        names: dict[int, str] = {}
+        for path, layer in self._modules.items():
+            for name, parameter in layer.named_parameters(recurse=False):
+                if parameter.is_floating_point() and chosen(layer, name):
+                    names.setdefault(id(parameter), f"{path}.{name}".lstrip("."))
+        return {name: self.source_of(name) for name in names.values()}
 
     def __call__(
         self,
