@@ -164,12 +164,15 @@ class Streams:
                 self.park(stream)
 
     def park(self, stream: str) -> None:
-        """Leave the stream to the store alone; without a store, forget it."""
-        if self.store is None:
+        """Leave the stream to the store alone; forget one of which nothing is or will be there."""
+        record = self.records[stream]
+        if record.changed is not None:
+            self.save(stream)
+        elif self.store is not None:
+            self.store.note_use(stream, record.idle_seconds)
+        if self.store is None or not self.store.holds(stream):
             self.forget(stream)
             return
-        if self.records[stream].changed is not None:
-            self.save(stream)
         self.fleet.close(stream)
         del self.records[stream]
 
@@ -204,10 +207,12 @@ class Streams:
             self.store.put(stream, self.fleet[stream].state_dict())
 
     def save_all(self) -> None:
-        """Give every changed state to the store."""
+        """Give every changed state to the store, and when the others were used."""
         for stream, record in self.records.items():
             if record.changed is not None:
                 self.save(stream)
+            elif self.store is not None:
+                self.store.note_use(stream, record.idle_seconds)
 
     def _tell_accuracy(self) -> None:
         """Tell the mean of what guards estimate of their streams."""
