@@ -115,6 +115,28 @@ def test_a_follower_sends_again_what_a_crash_has_lost(
         assert (found["learned_through"], found["samples"]) == (4, 32)
 
 
+def test_a_follower_sends_again_what_was_taken_and_nothing_that_was_refused(
+    net: nn.Module, images: Tensor
+) -> None:
+    with running(service(net, images)) as url, trimtab.Client(url) as client:
+        follower = Follower(client, "cam")
+        frame = np.empty((8, *images.shape[1:]), np.float32)
+        for batch in images[:16].split(8):
+            with pytest.raises(ServerError, match="400"):
+                follower(frame[:, :1])
+            frame[:] = batch  # one buffer for all
+            follower(frame)
+    later = service(net, images)  # one that knows nothing of the stream
+    with running(later) as url, trimtab.Client(url) as client:
+        follower.client = client
+        follower(images[16:24])
+        found = later.streams.fleet["cam"].params
+    alone = trimtab.fleet(net, "tent")["cam"]
+    for batch in images[:24].split(8):
+        alone(batch)
+    assert_same(dict(found), dict(alone.params))
+
+
 def wait_until_durable(client: trimtab.Client, number: int) -> None:
     for _ in range(1000):
         if client.stream("cam")["durable_through"] == number:
