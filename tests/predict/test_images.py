@@ -19,6 +19,7 @@ from same import assert_same
 from trimtab import models
 from trimtab.cli.main import main
 from trimtab.core.saved import read
+from trimtab.predict.journal import Journal
 from trimtab.streams.embedded import CLASSES
 from trimtab.streams.image_files import read_image
 
@@ -145,6 +146,28 @@ def test_an_interrupted_call_commits_what_is_in_step(here: Path) -> None:
     assert len(table(here / "predictions.csv")) == 8
     summary = trimtab.predict_images("images", net, "tent", batch_size=4)
     assert (summary.predicted, summary.earlier) == (2, 8)
+
+
+def test_rows_of_an_interrupted_commit_are_not_written_twice(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(here / "images", 10)
+    net, append, stops = tiny_net(), Journal.append, ["5"]
+    options: dict[str, Any] = {"batch_size": 4, "checkpoint_seconds": 0}
+
+    def interrupted(journal: Journal, rows: list[list[str]]) -> None:
+        append(journal, rows)
+        if rows[0][4] in stops:
+            stops.clear()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Journal, "append", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        trimtab.predict_images("images", net, "tent", **options)
+    trimtab.predict_images("images", net, "tent", **options)
+    assert [row["sample"] for row in table(here / "predictions.csv")] == [
+        str(number) for number in range(1, 11)
+    ]
 
 
 def test_images_of_another_size_are_fitted_or_passed_over(here: Path) -> None:

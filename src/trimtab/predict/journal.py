@@ -94,8 +94,8 @@ class Journal:
         last = next((row.sample for row in reversed(self._waiting) if row.sample), None)
         if not self._waiting or last not in (None, adapter.counters.samples):
             return
-        self.append([row.written() for row in self._waiting])
-        self._waiting.clear()
+        rows, self._waiting = self._waiting, []  # once: an interrupted commit is not made again
+        self.append([row.written() for row in rows])
         adapter.save(self.state)
 
     def close(self) -> None:
