@@ -133,6 +133,43 @@ def test_a_table_that_another_process_writes_is_left_to_it(here: Path) -> None:
             trimtab.predict_images("images", tiny_net(), "tent")
 
 
+def test_of_two_processes_with_one_state_the_second_to_write_stops(here: Path) -> None:
+    files, net = write(here / "images", 12), tiny_net()
+    options: dict[str, Any] = {"state": "s", "batch_size": 4, "checkpoint_seconds": 0}
+    found: list[bytes] = []
+
+    def meanwhile(summary: Any) -> None:
+        if summary.predicted == 8:
+            trimtab.predict_images(files[:4], net, "tent", out="b.csv", **options)
+            found.append((here / "s").read_bytes())
+
+    with pytest.raises(ValueError, match="another process has gone on with the stream of s"):
+        trimtab.predict_images(files, net, "tent", out="a.csv", progress=meanwhile, **options)
+    assert (here / "s").read_bytes() == found[0]
+    assert len(table(here / "a.csv")) == 4
+    trimtab.predict_images(files, net, "tent", out="a.csv", **options)
+    samples = [int(row["sample"]) for out in ("a.csv", "b.csv") for row in table(here / out)]
+    assert sorted(samples) == list(range(1, 17))
+
+
+@pytest.mark.parametrize(
+    ("out", "state", "expected"),
+    [
+        ("x", "x", "would be written over the table x"),
+        ("x.json", "./x", r"would be written over the table x\.json"),
+        ("images", "s", "images is a folder, expected a file for the table"),
+        ("x", "images", "images is a folder, expected a file for the state"),
+    ],
+)
+def test_table_and_state_are_files_of_their_own(
+    out: str, state: str, expected: str, here: Path
+) -> None:
+    write(here / "images", 2)
+    with pytest.raises(ValueError, match=expected):
+        trimtab.predict_images("images", tiny_net(), "tent", out=out, state=state)
+    assert [path.name for path in here.iterdir()] == ["images"]
+
+
 def test_an_interrupted_call_commits_what_is_in_step(here: Path) -> None:
     write(here / "images", 10)
     net = tiny_net()
