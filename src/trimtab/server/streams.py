@@ -9,6 +9,7 @@ from typing import Any
 from trimtab.core.adapter import Adapter
 from trimtab.core.counters import Counters
 from trimtab.core.guard.health import Health
+from trimtab.core.ranges import check_value, check_whole
 from trimtab.fleets.fleet import Fleet
 from trimtab.server.errors import RequestError, too_many
 from trimtab.server.journal import Journal
@@ -45,6 +46,10 @@ class Saving:
 
     samples: int = 64
     seconds: float = 5.0
+
+    def __post_init__(self) -> None:
+        check_whole("save_samples", self.samples, "sample")
+        check_value("save_seconds", self.seconds, lambda value: value >= 0, "be 0 or more")
 
 
 @dataclass
