@@ -117,6 +117,43 @@ def test_an_export_has_a_shared_scale_in_both_layers() -> None:
     torch.testing.assert_close(adapter.export()(IMAGES), expected)
 
 
+class Averaging(nn.Module):
+    """A network that counts its calls and follows its outputs, also while it only predicts."""
+
+    calls: Tensor
+    usual: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = Twice()
+        self.register_buffer("calls", torch.zeros(()))
+        self.register_buffer("usual", torch.ones(5))
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls = self.calls + 1
+        logits: Tensor = self.body(x)
+        self.usual.lerp_(logits.detach().mean(0), 0.1)
+        return logits * self.usual
+
+
+@pytest.mark.parametrize("method", ["tent", "roid", "cotta(views=2)", "source"])
+def test_what_a_model_writes_into_its_buffers_changes_neither_it_nor_other_streams(
+    method: str,
+) -> None:
+    model = Averaging()
+    backbone = Backbone(model)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    expected = trimtab.adapt(backbone, "source")(IMAGES)
+    adapter = trimtab.adapt(backbone, method)
+    for _ in range(3):
+        adapter.predict(IMAGES / 2)
+        adapter(IMAGES / 2)
+    assert torch.equal(trimtab.adapt(backbone, "source")(IMAGES), expected)
+    for tree in (model, backbone.model):
+        for name, value in tree.state_dict().items():
+            assert torch.equal(value, before[name]), name
+
+
 def test_weight_norm_and_parametrisations_survive() -> None:
     model = nn.Sequential(
         nn.utils.parametrizations.weight_norm(nn.Linear(4, 8)),
