@@ -173,7 +173,9 @@ def test_continuing_mid_window_is_bit_equal(model: nets.Net, images: Tensor) -> 
         assert torch.equal(params_of(resumed), params_of(straight))
 
 
-@pytest.mark.parametrize("bad", [{"window": 0}, {"micro_batch": 0}, {"window": -3}])
+@pytest.mark.parametrize(
+    "bad", [{"window": 0}, {"micro_batch": 0}, {"window": -3}, {"window": True}]
+)
 def test_windows_and_micro_batches_need_a_sample(bad: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="must be at least 1 sample"):
         trimtab.adapt(nets.net("bn"), "roid", **bad)  # type: ignore[arg-type]
