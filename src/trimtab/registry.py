@@ -16,11 +16,18 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, TypeVar, cast
+from numbers import Real
+from typing import Any, Generic, SupportsIndex, TypeVar, cast
 
 from trimtab.core.spec import unknown
 
 Item = TypeVar("Item")
+
+NUMBERS: dict[str, tuple[str, Any]] = {
+    "int": ("a whole number", SupportsIndex),
+    "float": ("a number", Real),
+}
+"""By their names in a signature: what is expected, and what all of them are."""
 
 
 def as_it_is(name: str, found: Any) -> Any:
@@ -130,6 +137,23 @@ def check_arguments(
     needed = [o.name for o in options.values() if o.default is o.empty and o.name not in arguments]
     if needed:
         raise ValueError(f"{kind} {name!r} needs a value for {', '.join(needed)}")
+
+
+def check_numbers(factory: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
+    """Raise ValueError unless arguments are numbers where the signature says that they must be.
+
+    Which numbers make sense is for the factory to say.
+    """
+    options = inspect.signature(factory).parameters
+    for name, value in arguments.items():
+        annotation = options[name].annotation if name in options else ""
+        words = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+        kind = words.removesuffix(" | None")
+        if kind not in NUMBERS or (value is None and kind != words):
+            continue
+        expected, numbers = NUMBERS[kind]
+        if isinstance(value, bool) or not isinstance(value, numbers):
+            raise ValueError(f"{name} must be {expected}, got {value!r}")
 
 
 def _loaded(kind: str, point: EntryPoint) -> Any:

@@ -121,3 +121,22 @@ def test_a_preview_is_one_png_of_all_corruptions(array, tmp_path, capsys):
 def test_mistakes_are_told_in_a_sentence(words, message, array, folder, capsys):
     assert run(*(word.format(array=array, folder=folder) for word in words)) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("below", ["", "class0", "class0/copies"])
+def test_copies_are_kept_apart_from_the_folder_that_they_are_made_of(folder, below, capsys):
+    before = sorted(folder.rglob("*"))
+    assert run(folder, folder / below, "--corruptions", "fog") == 2
+    assert "among what they are made of" in capsys.readouterr().err
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_an_array_and_its_labels_are_not_taken_for_copies_of_themselves(array, tmp_path, capsys):
+    assert run(array, tmp_path, "--corruptions", "fog") == 2
+    assert "among what they are made of" in capsys.readouterr().err
+    labels = tmp_path / "out" / "labels.npy"
+    labels.parent.mkdir()
+    np.save(labels, np.arange(70) % 10)
+    assert run(array, labels.parent, "--corruptions", "fog", "--labels", labels) == 2
+    assert "labels are written to" in capsys.readouterr().err
+    assert len(np.load(labels)) == 70

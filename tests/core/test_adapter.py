@@ -10,6 +10,7 @@ from torch import Tensor, nn
 import trimtab
 from reference import nets
 from trimtab.components.entropy import Entropy
+from trimtab.components.selective_reset import SelectiveReset
 from trimtab.core.backbone import Tensors
 from trimtab.core.component import (
     Objective,
@@ -172,7 +173,9 @@ def test_continuing_mid_window_is_bit_equal(model: nets.Net, images: Tensor) -> 
         assert torch.equal(params_of(resumed), params_of(straight))
 
 
-@pytest.mark.parametrize("bad", [{"window": 0}, {"micro_batch": 0}, {"window": -3}])
+@pytest.mark.parametrize(
+    "bad", [{"window": 0}, {"micro_batch": 0}, {"window": -3}, {"window": True}]
+)
 def test_windows_and_micro_batches_need_a_sample(bad: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="must be at least 1 sample"):
         trimtab.adapt(nets.net("bn"), "roid", **bad)  # type: ignore[arg-type]
@@ -249,6 +252,17 @@ def test_a_step_that_is_not_finite_is_skipped_and_counted(
     assert adapter.counters.skipped_updates == 3
     assert adapter.counters.updates == 0
     assert torch.equal(params_of(adapter), before)
+
+
+def test_gradients_that_are_not_finite_are_shown_to_no_rule(
+    model: nets.Net, images: Tensor
+) -> None:
+    backbone = trimtab.Backbone(model)
+    watched = Method((Explosive("gradient"), SelectiveReset())).start(backbone)
+    plain = Method((Explosive("gradient"),)).start(backbone)
+    for batch in images.split(32):
+        assert torch.equal(watched(batch), plain(batch))
+    assert watched.counters.skipped_updates == plain.counters.skipped_updates == 3
 
 
 def test_an_update_that_overflows_is_undone(model: nets.Net, images: Tensor) -> None:

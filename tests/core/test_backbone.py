@@ -51,6 +51,109 @@ def test_a_tied_scale_that_is_given_once_holds_at_both_places(tied: bool) -> Non
     assert torch.equal(found, model(x))
 
 
+class Twice(nn.Module):
+    """A network that knows one of its layers by two names, and uses it twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.norm = nn.BatchNorm2d(8)
+        self.body = nn.Sequential(
+            nn.Conv2d(3, 8, 3), self.norm, nn.ReLU(), nn.Conv2d(8, 8, 3), self.norm
+        )
+        self.head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 5))
+
+    def forward(self, x: Tensor) -> Tensor:
+        found: Tensor = self.head(self.body(x))
+        return found
+
+
+@pytest.mark.parametrize("method", ["tent", "bn_ema", "cotta(views=2)"])
+def test_a_layer_with_two_names_has_the_source_s_values_again_after_each_pass(method: str) -> None:
+    backbone = Backbone(Twice())
+    adapter = trimtab.adapt(backbone, method)
+    source = trimtab.adapt(backbone, "source")(IMAGES)
+    for _ in range(3):
+        adapter(IMAGES.repeat(8, 1, 1, 1) / 2)
+    assert adapter.params or adapter.statistics
+    assert torch.equal(trimtab.adapt(backbone, "source")(IMAGES), source)
+
+
+def test_streams_of_a_network_with_a_layer_of_two_names_step_together_as_alone() -> None:
+    fleet, alone = trimtab.fleet(Twice(), "tent"), trimtab.fleet(Twice(), "tent")
+    for _ in range(3):
+        batches = {"a": IMAGES.repeat(5, 1, 1, 1), "b": IMAGES.repeat(4, 1, 1, 1) + 1}
+        found = fleet.step(batches)
+        for name, batch in batches.items():
+            expected: object = alone[name](batch)
+            torch.testing.assert_close(found[name], expected, rtol=1e-5, atol=1e-5)
+
+
+def tied_norms() -> nn.Module:
+    """Two group norms with one scale."""
+    torch.manual_seed(0)
+    first, second = nn.GroupNorm(2, 8), nn.GroupNorm(2, 8)
+    second.weight = first.weight
+    return nn.Sequential(
+        nn.Conv2d(3, 8, 3), first, nn.ReLU(), nn.Conv2d(8, 8, 3), second,
+        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 5),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["tent", "roid", "cotta(views=2)"])
+def test_a_scale_that_two_layers_share_is_trained_as_one(method: str) -> None:
+    adapter = trimtab.adapt(tied_norms(), method)
+    for batch in (IMAGES, IMAGES * 0.9):
+        adapter(batch)
+    assert "1.weight" in adapter.params
+    assert "4.weight" not in adapter.params
+    assert adapter.counters.updates == 2
+
+
+def test_an_export_has_a_shared_scale_in_both_layers() -> None:
+    adapter = trimtab.adapt(tied_norms(), "tent")
+    adapter(IMAGES)
+    expected = adapter.backbone(IMAGES, adapter.params).logits
+    torch.testing.assert_close(adapter.export()(IMAGES), expected)
+
+
+class Averaging(nn.Module):
+    """A network that counts its calls and follows its outputs, also while it only predicts."""
+
+    calls: Tensor
+    usual: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = Twice()
+        self.register_buffer("calls", torch.zeros(()))
+        self.register_buffer("usual", torch.ones(5))
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls = self.calls + 1
+        logits: Tensor = self.body(x)
+        self.usual.lerp_(logits.detach().mean(0), 0.1)
+        return logits * self.usual
+
+
+@pytest.mark.parametrize("method", ["tent", "roid", "cotta(views=2)", "source"])
+def test_what_a_model_writes_into_its_buffers_changes_neither_it_nor_other_streams(
+    method: str,
+) -> None:
+    model = Averaging()
+    backbone = Backbone(model)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    expected = trimtab.adapt(backbone, "source")(IMAGES)
+    adapter = trimtab.adapt(backbone, method)
+    for _ in range(3):
+        adapter.predict(IMAGES / 2)
+        adapter(IMAGES / 2)
+    assert torch.equal(trimtab.adapt(backbone, "source")(IMAGES), expected)
+    for tree in (model, backbone.model):
+        for name, value in tree.state_dict().items():
+            assert torch.equal(value, before[name]), name
+
+
 def test_weight_norm_and_parametrisations_survive() -> None:
     model = nn.Sequential(
         nn.utils.parametrizations.weight_norm(nn.Linear(4, 8)),

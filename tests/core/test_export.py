@@ -92,6 +92,20 @@ def test_an_export_is_the_adapted_network_and_no_more(
     assert not any(layer._forward_pre_hooks for layer in plain.modules())
 
 
+def test_an_export_has_the_streams_values_by_all_names_of_a_layer(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    model = nets.trained("gn", recorded)
+    model.again = model.encoder[1]
+    adapter = trimtab.adapt(model, "tent")
+    adapter(images[:16])
+    plain = adapter.export()
+    assert plain.again is plain.get_submodule("encoder.1")
+    with torch.no_grad():
+        expected = adapter.backbone(images[:16], adapter.params).logits
+        torch.testing.assert_close(plain(images[:16]), expected)
+
+
 def test_an_export_says_what_it_leaves_out(recorded: dict[str, Tensor], images: Tensor) -> None:
     adapter = trimtab.adapt(nets.trained("bn", recorded), "roid")
     adapter(images[:16])

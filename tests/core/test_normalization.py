@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 import trimtab
 from reference import nets
+from same import assert_same
 from trimtab.augment.normalization import NAMED, Normalization, normalization_of
 from trimtab.core.advice import TrimtabWarning
 from trimtab.models.normalization import Normalized
@@ -92,6 +93,23 @@ def test_values_of_8_bits_are_refused(recorded: dict[str, Tensor], images: Tenso
     with pytest.raises(ValueError, match="divide them by 255, or pass normalization="):
         adapter(images[:16] * 255)
     assert adapter.sample_shape is None
+
+
+@pytest.mark.parametrize("how", ["reset", "begin"])
+def test_bytes_are_refused_wherever_a_stream_begins(
+    how: str, recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    adapter = trimtab.adapt(nets.trained("gn", recorded), "roid")
+    if how == "begin":
+        adapter.begin(tuple(images.shape[1:]))
+    else:
+        adapter(images[:16])
+        adapter.reset()
+    before = adapter.state_dict()
+    with pytest.raises(ValueError, match="divide them by 255"):
+        adapter(images[:16] * 255)
+    assert_same(adapter.state_dict(), before)
+    assert adapter(images[:16]).isfinite().all()
 
 
 def test_methods_that_augment_nothing_take_any_range(

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 import trimtab
 from reference import nets
+from same import assert_same
 from trimtab.core import files
 
 
@@ -106,3 +107,20 @@ def test_reset_after_a_load_goes_to_the_saved_streams_start(
     second.reset()
     assert torch.equal(second(images[:16]), expected[0])
     assert torch.equal(second(images[16:32]), expected[1])
+
+
+@pytest.mark.parametrize("method", ["cotta(views=2)", "rmt", "memo(views=2)"])
+def test_weights_with_their_channels_innermost_go_on_to_the_bit_after_a_load(
+    method: str, model: nn.Module, images: Tensor, tmp_path: Path
+) -> None:
+    backbone = trimtab.Backbone(model.to(memory_format=torch.channels_last))  # type: ignore[call-overload]
+    adapter = trimtab.adapt(backbone, method)
+    adapter(images[:16])
+    adapter.save(tmp_path / "state")
+    restored = trimtab.adapt(backbone, method)
+    restored.load(tmp_path / "state")
+    for name, value in adapter.params.items():
+        assert restored.params[name].stride() == value.stride(), name
+    for batch in images[16:48].split(16):
+        assert torch.equal(restored(batch), adapter(batch))
+    assert_same(restored.state_dict(), adapter.state_dict())

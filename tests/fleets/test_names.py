@@ -79,3 +79,30 @@ def test_streams_that_are_to_predict_only_are_known_or_nobody_learns(
     assert "right" not in fleet
     assert_same(before, fleet["left"].state_dict())
     fleet.step({"right": images[:4]}, predict_only=["left"])  # a stream without a batch now
+
+
+def test_names_that_are_told_only_once_are_heard(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    fleet = trimtab.fleet(nets.trained("gn", recorded), "tent")
+    fleet.step({"left": images[:4], "right": images[:4]}, predict_only=iter(["left"]))
+    assert [fleet[name].counters.samples for name in ("left", "right")] == [0, 4]
+
+
+@pytest.mark.parametrize("names", [None, 5, [1], [["left"]]])
+def test_what_is_no_collection_of_names_is_refused(
+    names: object, recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    fleet = trimtab.fleet(nets.trained("gn", recorded), "tent")
+    with pytest.raises(ValueError, match="predict_only must"):
+        fleet.step({"left": images[:4]}, predict_only=names)  # type: ignore[arg-type]
+    assert list(fleet) == []
+
+
+def test_what_is_no_name_is_its_streams_error_only(
+    recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    fleet = trimtab.fleet(nets.trained("gn", recorded), "tent")
+    found = fleet.step({7: images[:4], "left": images[:4]})  # type: ignore[dict-item]
+    assert isinstance(found["left"], Tensor)
+    assert "a stream's name must be a string" in str(found[7])  # type: ignore[index]

@@ -98,6 +98,21 @@ def test_streams_of_their_own_kind_come_back_as_such(
     assert again["own"].window.size == 3
 
 
+def test_a_stream_that_was_killed_between_its_files_leaves_nothing_to_the_next_of_its_name(
+    tmp_path: Path, recorded: dict[str, Tensor], images: Tensor
+) -> None:
+    model = nets.trained("gn", recorded)
+    killed = trimtab.fleet(model, "tent", store=tmp_path)
+    killed.open("a", "roid", window=3)
+    killed.flush()
+    (tmp_path / "a.safetensors").unlink()  # as closing does first
+    fleet = trimtab.fleet(model, "tent", store=tmp_path)
+    fleet.step({"a": images[:2]})
+    state = fleet["a"].state_dict()
+    fleet.flush()
+    assert_same(trimtab.fleet(model, "tent", store=tmp_path)["a"].state_dict(), state)
+
+
 def test_a_damaged_file_is_its_streams_error_only(
     tmp_path: Path, recorded: dict[str, Tensor], images: Tensor
 ) -> None:
@@ -159,6 +174,8 @@ def test_a_limit_needs_a_store_and_a_stream_at_least(
         trimtab.fleet(model, "tent", resident=3)
     with pytest.raises(ValueError, match="at least 1 stream"):
         trimtab.fleet(model, "tent", resident=0, store=tmp_path)
+    with pytest.raises(ValueError, match=r"resident must be .* whole number"):
+        trimtab.fleet(model, "tent", resident="3", store=tmp_path)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="has no store"):
         trimtab.fleet(model, "tent").flush()
 

@@ -54,6 +54,16 @@ def test_predict_is_a_call_that_leaves_no_trace(model: nets.Net, images: Tensor)
     assert torch.equal(promised, adapter(images[:3]))
 
 
+@pytest.mark.parametrize("budget", [2, 40, "auto"])
+def test_predict_knows_whether_a_budget_lets_a_call_learn(
+    model: nets.Net, images: Tensor, budget: Any
+) -> None:
+    adapter = trimtab.adapt(model, "memo", views=4, lr=0.1, budget=budget)
+    for batch in images[:8].split(2):
+        promised = adapter.predict(batch)
+        assert torch.equal(adapter(batch), promised)
+
+
 @pytest.mark.parametrize(("side", "views"), [(16, 32), (65, 64)])
 def test_small_images_have_32_views_and_larger_ones_64(side: int, views: int) -> None:
     adapter = trimtab.adapt(nets.net("gn"), "memo")

@@ -10,6 +10,7 @@ from PIL import Image
 
 from predict.pictures import write
 from trimtab.predict.frames import count, decoded, frames, frames_of
+from trimtab.streams.image_files import read_image
 
 
 def animation(path: Path, shades: tuple[int, ...] = (10, 120, 250)) -> Path:
@@ -90,3 +91,19 @@ def test_grey_and_transparent_pictures_become_rgb(tmp_path: Path) -> None:
     for mode in ("L", "RGBA", "P", "1", "I;16"):
         Image.new(mode, (4, 4)).save(tmp_path / "picture.png")
         assert decoded(tmp_path / "picture.png").mode == "RGB"
+
+
+@pytest.mark.parametrize("ending", ["png", "tif"])
+def test_grey_of_16_bits_has_the_brightness_that_it_has(ending: str, tmp_path: Path) -> None:
+    grey = np.linspace(0, 65535, 64).round().astype(np.uint16).reshape(8, 8)
+    Image.fromarray(grey).save(tmp_path / f"depth.{ending}")
+    expected = (grey / 257).round().astype(np.uint8)[..., None].repeat(3, 2)
+    assert np.array_equal(np.asarray(decoded(tmp_path / f"depth.{ending}")), expected)
+    assert np.array_equal(read_image(tmp_path / f"depth.{ending}"), expected)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int32])
+def test_numbers_of_32_bits_are_no_picture(kind: type, tmp_path: Path) -> None:
+    Image.fromarray(np.ones((4, 4), kind)).save(tmp_path / "heights.tif")
+    with pytest.raises(OSError, match="of which nobody knows the range; save it with 8 or 16 bits"):
+        decoded(tmp_path / "heights.tif")

@@ -19,6 +19,7 @@ from same import assert_same
 from trimtab import models
 from trimtab.cli.main import main
 from trimtab.core.saved import read
+from trimtab.predict.journal import Journal
 from trimtab.streams.embedded import CLASSES
 from trimtab.streams.image_files import read_image
 
@@ -132,6 +133,43 @@ def test_a_table_that_another_process_writes_is_left_to_it(here: Path) -> None:
             trimtab.predict_images("images", tiny_net(), "tent")
 
 
+def test_of_two_processes_with_one_state_the_second_to_write_stops(here: Path) -> None:
+    files, net = write(here / "images", 12), tiny_net()
+    options: dict[str, Any] = {"state": "s", "batch_size": 4, "checkpoint_seconds": 0}
+    found: list[bytes] = []
+
+    def meanwhile(summary: Any) -> None:
+        if summary.predicted == 8:
+            trimtab.predict_images(files[:4], net, "tent", out="b.csv", **options)
+            found.append((here / "s").read_bytes())
+
+    with pytest.raises(ValueError, match="another process has gone on with the stream of s"):
+        trimtab.predict_images(files, net, "tent", out="a.csv", progress=meanwhile, **options)
+    assert (here / "s").read_bytes() == found[0]
+    assert len(table(here / "a.csv")) == 4
+    trimtab.predict_images(files, net, "tent", out="a.csv", **options)
+    samples = [int(row["sample"]) for out in ("a.csv", "b.csv") for row in table(here / out)]
+    assert sorted(samples) == list(range(1, 17))
+
+
+@pytest.mark.parametrize(
+    ("out", "state", "expected"),
+    [
+        ("x", "x", "would be written over the table x"),
+        ("x.json", "./x", r"would be written over the table x\.json"),
+        ("images", "s", "images is a folder, expected a file for the table"),
+        ("x", "images", "images is a folder, expected a file for the state"),
+    ],
+)
+def test_table_and_state_are_files_of_their_own(
+    out: str, state: str, expected: str, here: Path
+) -> None:
+    write(here / "images", 2)
+    with pytest.raises(ValueError, match=expected):
+        trimtab.predict_images("images", tiny_net(), "tent", out=out, state=state)
+    assert [path.name for path in here.iterdir()] == ["images"]
+
+
 def test_an_interrupted_call_commits_what_is_in_step(here: Path) -> None:
     write(here / "images", 10)
     net = tiny_net()
@@ -145,6 +183,28 @@ def test_an_interrupted_call_commits_what_is_in_step(here: Path) -> None:
     assert len(table(here / "predictions.csv")) == 8
     summary = trimtab.predict_images("images", net, "tent", batch_size=4)
     assert (summary.predicted, summary.earlier) == (2, 8)
+
+
+def test_rows_of_an_interrupted_commit_are_not_written_twice(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(here / "images", 10)
+    net, append, stops = tiny_net(), Journal.append, ["5"]
+    options: dict[str, Any] = {"batch_size": 4, "checkpoint_seconds": 0}
+
+    def interrupted(journal: Journal, rows: list[list[str]]) -> None:
+        append(journal, rows)
+        if rows[0][4] in stops:
+            stops.clear()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Journal, "append", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        trimtab.predict_images("images", net, "tent", **options)
+    trimtab.predict_images("images", net, "tent", **options)
+    assert [row["sample"] for row in table(here / "predictions.csv")] == [
+        str(number) for number in range(1, 11)
+    ]
 
 
 def test_images_of_another_size_are_fitted_or_passed_over(here: Path) -> None:

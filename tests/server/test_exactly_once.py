@@ -2,7 +2,9 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 import torch
@@ -50,6 +52,24 @@ def test_a_stream_has_not_learned_from_samples_that_were_all_refused(
 def test_a_server_that_is_gone_is_named() -> None:
     with pytest.raises(ConnectionError, match=r"no answer from http://127\.0\.0\.1:9"):
         trimtab.Client("http://127.0.0.1:9")
+
+
+@pytest.mark.parametrize("asked", ["Wed, 21 Oct 2026 07:28:00 GMT", "nan", "-1", "", "0.01"])
+def test_a_client_bears_what_a_proxy_says_of_when_to_come_back(
+    asked: str, client: trimtab.Client, images: Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [httpx.Response(503, headers={"Retry-After": asked})]
+    request, pauses = httpx.Client.request, list[float]()
+
+    def proxied(*words: Any, **options: Any) -> httpx.Response:
+        answer = answers.pop() if answers else request(*words, **options)
+        answer.headers.setdefault("Retry-After", asked)
+        return answer
+
+    monkeypatch.setattr(httpx.Client, "request", proxied)
+    monkeypatch.setattr("trimtab.server.client.time.sleep", pauses.append)
+    assert client.infer(images[:2], stream="cam").learned
+    assert pauses == [0.01 if asked == "0.01" else 1.0]
 
 
 def test_answers_say_through_which_number_a_stream_is_durable(
@@ -113,6 +133,28 @@ def test_a_follower_sends_again_what_a_crash_has_lost(
         follower(batches[3])
         found = client.stream("cam")
         assert (found["learned_through"], found["samples"]) == (4, 32)
+
+
+def test_a_follower_sends_again_what_was_taken_and_nothing_that_was_refused(
+    net: nn.Module, images: Tensor
+) -> None:
+    with running(service(net, images)) as url, trimtab.Client(url) as client:
+        follower = Follower(client, "cam")
+        frame = np.empty((8, *images.shape[1:]), np.float32)
+        for batch in images[:16].split(8):
+            with pytest.raises(ServerError, match="400"):
+                follower(frame[:, :1])
+            frame[:] = batch  # one buffer for all
+            follower(frame)
+    later = service(net, images)  # one that knows nothing of the stream
+    with running(later) as url, trimtab.Client(url) as client:
+        follower.client = client
+        follower(images[16:24])
+        found = later.streams.fleet["cam"].params
+    alone = trimtab.fleet(net, "tent")["cam"]
+    for batch in images[:24].split(8):
+        alone(batch)
+    assert_same(dict(found), dict(alone.params))
 
 
 def wait_until_durable(client: trimtab.Client, number: int) -> None:

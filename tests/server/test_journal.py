@@ -1,5 +1,6 @@
 """The write-ahead log of rounds, and replays of it."""
 
+import resource
 import threading
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from same import assert_same
 from server.running import running, service
 from trimtab.core import saved
 from trimtab.server.building import make_service
+from trimtab.server.client import ServerError
 from trimtab.server.journal import Entry, Journal, read
 from trimtab.server.options import default_options
 from trimtab.server.replay import Replay
@@ -124,6 +126,50 @@ def test_a_line_that_a_kill_has_cut_off_is_left_out(tmp_path: Path) -> None:
     assert [entries for entries, _ in read(path)] == [[first], [last]]
     place = next(place for _, place in read(path))
     assert [entries for entries, _ in read(path, place)] == [[last]]
+
+
+def test_a_round_that_does_not_fit_on_the_disk_is_an_error_and_spoils_no_later_one(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "rounds"
+    first, last = Entry("cam-1", 1, 2), Entry("cam-1", 2, 2, 1, 2, True, True)
+    journal = Journal(path)
+    journal.note([first])
+    least, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 9, most))
+    try:
+        with pytest.raises(OSError, match="no room for the journal"):
+            journal.note([last])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (least, most))
+    journal.note([last])
+    journal.close()
+    assert [entries for entries, _ in read(path)] == [[first], [last]]
+
+
+def test_a_round_that_cannot_be_noted_leaves_all_of_its_streams_as_they_were(
+    net: nn.Module, images: Tensor
+) -> None:
+    full = False
+
+    class Noting:
+        def note(self, entries: object) -> None:
+            if full:
+                raise OSError("the disk is full")
+
+        def close(self) -> None:
+            return
+
+    served = service(net, images, journal=Noting())
+    with running(served) as url, trimtab.Client(url) as client:
+        client.infer(images[:8], stream="cam-1")
+        before = served.streams.fleet["cam-1"].state_dict()
+        full = True
+        for stream in ("cam-1", "cam-2"):
+            with pytest.raises(ServerError, match="nothing was learned"):
+                client.infer(images[8:16], stream=stream, start=True)
+        assert_same(served.streams.fleet["cam-1"].state_dict(), before)
+        assert [found["id"] for found in client.streams()] == ["cam-1"]
 
 
 def test_a_round_is_noted_before_it_is_computed(net: nn.Module, images: Tensor) -> None:

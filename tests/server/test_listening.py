@@ -3,12 +3,14 @@
 import argparse
 import re
 import socket
+from pathlib import Path
 
 import httpx
 import pytest
 
 from trimtab.cli.main import main
 from trimtab.server.listening import address, listen, port_number
+from trimtab.server.sole import sole_server_of
 
 
 def test_any_free_port_is_told_by_its_number() -> None:
@@ -37,6 +39,19 @@ def test_a_taken_port_is_an_error_and_nothing_is_announced(
     said = capsys.readouterr()
     assert said.out == ""
     assert re.match(rf"trimtab: cannot listen at 127\.0\.0\.1:{port}: .*in use; choose", said.err)
+
+
+def test_a_folder_of_states_is_served_by_one_server_at_a_time(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("trimtab.server.logs.write_to_stderr", lambda level: None)
+    with sole_server_of(tmp_path):
+        assert main(["serve", "--port", "0", "--store", str(tmp_path)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert f"another server keeps its streams in {tmp_path}; stop it first" in said.err
+    with sole_server_of(tmp_path), sole_server_of(tmp_path / "another"), sole_server_of(None):
+        pass
 
 
 def test_the_page_of_endpoints_has_all_of_them_and_loads_nothing_from_elsewhere(url: str) -> None:

@@ -70,6 +70,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "too few numbers": ({"tensor": {"shape": [2, 3, 4, 5]}}, "numbers were expected"),
     "an unknown type": ({"tensor": {"datatype": "BYTES"}}, "datatype must be"),
     "a type that is a list": ({"tensor": {"datatype": []}}, "datatype must be"),
+    "channels last in a shape of channels first": (
+        {"tensor": {"data": IMAGES.transpose(0, 2, 3, 1).tolist()}},
+        r"stated shape \[2, 3, 4, 4\], got \[2, 4, 4, 3\]",
+    ),
     "words": ({"tensor": {"data": ["a"] * 96}}, "numbers alone"),
     "booleans": ({"tensor": {"data": [True] * 96}}, "numbers alone"),
     "a ragged list": ({"tensor": {"data": [[1], [1, 2]]}}, "regular list"),

@@ -1,6 +1,7 @@
 """Batching of requests: together where they can be, in order where they must be."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import numpy as np
@@ -159,3 +160,36 @@ def test_idle_streams_leave_the_memory_and_old_ones_the_disk(
     while streams.known:
         streams.tidy()
     assert list(tmp_path.glob("*.safetensors")) == []
+
+
+def test_a_stream_that_has_learned_nothing_is_none_once_it_leaves_the_memory(
+    net: nn.Module, images: Tensor, tmp_path: Path
+) -> None:
+    for store in (None, tmp_path):
+        served = service(net, images, store, limits=Limits(streams=2))
+        works = [Work(f"ghost-{n}", images[:2], learn=False, end=True) for n in range(5)]
+        found, _ = computed(served, works, max_batch=2)
+        assert len(found) == 5  # none was one stream too many
+        assert not served.streams.known
+        assert not served.streams.records
+
+
+def test_a_stream_that_only_predicts_is_not_forgotten_while_it_is_used(
+    net: nn.Module, images: Tensor, tmp_path: Path
+) -> None:
+    limits = Limits(idle_seconds=60, forget_seconds=3600)
+    streams = service(net, images, tmp_path, limits=limits).streams
+    streams.adapter("cam")(images[:4])
+    streams.touch("cam", 4)
+    assert streams.store is not None
+    assert streams.store.flush(10)
+    path = next(tmp_path.glob("*.safetensors"))
+    os.utime(path, (0, 0))  # it learned long ago
+    streams.records["cam"].used -= 61  # and has predicted a minute ago
+    for _ in range(2):
+        streams.tidy()
+        assert streams.known == {"cam"}
+    assert not streams.records
+    os.utime(path, (0, 0))
+    streams.tidy()
+    assert not streams.known

@@ -105,7 +105,7 @@ class Adapter(Observed, Face):
             return logits[own]
 
     def predict(self, inputs: Given) -> Tensor:
-        """The logits that a call would return now, learning nothing and changing nothing."""
+        """What a call would return, but for updates on its way, learning and changing nothing."""
         with self.lock, torch.inference_mode(False), torch.no_grad():
             with self.party.agreeing("a prediction", self.state):
                 inputs, own = self._admit(inputs)

@@ -120,11 +120,8 @@ class Attempt:
     def take(self, inputs: Tensor) -> Tensor:
         """Logits of a batch, learning from it where it is time to; the state has moved on."""
         before = pace.passes(self.state.counters)
-        paced = self.state.pace  # a reset on the way begins another one
-        paced.arrive(len(inputs))
-        paced.see(inputs)
-        size = self.state.window.size  # a window takes its turn when it is full
-        self.learning = self.method.learns and (size is not None or paced.turn(len(inputs)))
+        paced, size = self.state.pace, self.state.window.size  # a reset on the way begins others
+        self.take_turn(inputs)
         updates = self.state.counters.updates
         logits = self.soundly(inputs)
         if self.learning and self.state.counters.updates > updates:
@@ -132,6 +129,14 @@ class Attempt:
         beyond = pace.passes(self.state.counters) - before - len(inputs)
         paced.pay(beyond, (size or len(inputs)) if self.learning else 0)
         return logits
+
+    def take_turn(self, inputs: Tensor) -> None:
+        """Take note that a batch has come, and decide whether to learn from it."""
+        paced = self.state.pace
+        paced.arrive(len(inputs))
+        paced.see(inputs)
+        windowed = self.state.window.size is not None  # which takes its turn when it is full
+        self.learning = self.method.learns and (windowed or paced.turn(len(inputs)))
 
     @torch.no_grad()
     def _change_of_predictions(self, inputs: Tensor) -> float | None:

@@ -15,6 +15,7 @@ from trimtab.core.fingerprint import Fingerprint, fingerprint_of
 from trimtab.core.norm import SOURCE, NormPolicy
 from trimtab.core.outputs import Output
 from trimtab.core.prediction import Prediction
+from trimtab.core.source_buffers import SourceBuffers
 from trimtab.core.structured import Structured
 from trimtab.core.task import Task, task_of
 from trimtab.core.tied import call_of
@@ -92,6 +93,7 @@ class Backbone:
         self.reached: set[frozenset[str]] = set()
         """Sets of parameters that gradients are known to reach."""
         self._batch_norms = norm.install(self.model)
+        self._buffers = SourceBuffers(self.model, besides=self._batch_norms)
         self._row_layers = rows.install(self.model.named_modules())
         self.lock = threading.RLock()  # held while a pass puts parameters into the modules
         self._modules = dict(self.model.named_modules())
@@ -155,16 +157,15 @@ class Backbone:
         return tensors[0].device if tensors else torch.device("cpu")
 
     def parameters(self, chosen: ParameterFilter | PositionFilter) -> Tensors:
-        """Source values of the parameters that ``chosen`` picks, by their full name."""
+        """Source values that ``chosen`` picks, by their full name; tied ones by the first alone."""
         if isinstance(chosen, PositionFilter):
             chosen = chosen.within(self.model)
-        names = [
-            f"{path}.{name}".lstrip(".")
-            for path, layer in self._modules.items()
-            for name, parameter in layer.named_parameters(recurse=False)
-            if parameter.is_floating_point() and chosen(layer, name)
-        ]
-        return {name: self.source_of(name) for name in names}
+        names: dict[int, str] = {}
+        for path, layer in self._modules.items():
+            for name, parameter in layer.named_parameters(recurse=False):
+                if parameter.is_floating_point() and chosen(layer, name):
+                    names.setdefault(id(parameter), f"{path}.{name}".lstrip("."))
+        return {name: self.source_of(name) for name in names.values()}
 
     def __call__(
         self,
@@ -177,8 +178,7 @@ class Backbone:
     ) -> Prediction:
         """Predict under one stream's parameters and statistics.
 
-        Where the policy keeps statistics, ``statistics`` is changed in place. ``call``
-        does what ``functional_call`` does, faster.
+        Where the policy keeps ``statistics``, these change in place. ``call`` is a faster way.
         """
         if policy.keep_weight and statistics is None:
             raise ValueError("a policy that keeps statistics needs statistics to keep them in")
@@ -216,9 +216,9 @@ class Backbone:
             arguments = inputs.arguments()
         elif self._channels_last:
             arguments = (layout.channels_last(inputs),), {}
-        self._features.clear()
         try:
-            output = (call or self._call)(self.model, own, *arguments)
+            with self._buffers.kept():
+                output = (call or self._call)(self.model, own, *arguments)
             features = self._features[-1] if self._features else None
         finally:
             self._features.clear()
@@ -276,9 +276,9 @@ class Backbone:
         try:
             with torch.no_grad():
                 self(inputs)
+            return True
         except (RuntimeError, ValueError, IndexError, TypeError):
             return False
-        return True
 
     def takes_shape(self, inputs: Tensor) -> bool:
         """The same, asked once for each shape."""

@@ -18,7 +18,7 @@ from trimtab.core.finite import all_finite
 from trimtab.core.guard.settings import VARYING, Guard
 from trimtab.core.plausible import Shown
 from trimtab.core.spec import where_they_differ
-from trimtab.core.state import StreamState, copied
+from trimtab.core.state import StreamState, laid_like
 from trimtab.core.structured import Form
 from trimtab.core.window import Window
 
@@ -233,7 +233,7 @@ def _fitting(
                 f"this state does not fit: {what} has {name!r} of shape {tuple(found.shape)}, "
                 f"{found.dtype}, expected {tuple(like.shape)}, {like.dtype}"
             )
-    made = copied({name: tensors[name].detach().to(like.device) for name, like in expected.items()})
+    made = {name: laid_like(tensors[name].detach(), like) for name, like in expected.items()}
     return {name: made[name].requires_grad_(like.requires_grad) for name, like in expected.items()}
 
 

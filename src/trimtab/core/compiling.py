@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.func import functional_call
 
 from trimtab.core.backbone import Backbone, Tensors
 from trimtab.core.norm import NormPolicy
+from trimtab.core.tied import call_of
 
 CLOSE = 1e-4
 """Most difference between a graph and the plain pass, as a share of the largest value."""
@@ -60,8 +60,10 @@ class Trial:
     def run(self) -> None:
         """Compile the pass and compare it with the plain one; never raises."""
         try:
-            call = torch.compile(_new_function(), backend=self.backend, fullgraph=True)
-            plain, found = self._found(functional_call), self._found(call)
+            call = torch.compile(
+                _new_function(call_of(self.backbone.model)), backend=self.backend, fullgraph=True
+            )
+            plain, found = self._found(), self._found(call)
             off = _difference(plain, found)
             agree = _difference(plain[:1], found[:1]) <= CLOSE
             near = off <= CLOSE or (agree and self._by_rounding(call, plain, off))
@@ -89,15 +91,15 @@ class Trial:
         """The median over parts of two samples."""
         parts = [replace(self, inputs=part) for part in self.inputs[: 2 * PARTS].split(2)]
         whole = [part for part in parts if len(part.inputs) == 2]
-        gaps = [_difference(p._found(functional_call), p._found(call)) for p in whole]
+        gaps = [_difference(p._found(), p._found(call)) for p in whole]
         return median(gaps) if gaps else float("inf")
 
     def _turned(self) -> list[Tensor]:
         """What the plain pass finds for the same samples in the opposite order."""
         turned = replace(self, inputs=self.inputs.flip(0))
-        return turned._found(functional_call)
+        return turned._found()
 
-    def _found(self, call: Callable[..., Any]) -> list[Tensor]:
+    def _found(self, call: Callable[..., Any] | None = None) -> list[Tensor]:
         """Logits and, where gradients are asked for, those of all parameters."""
         trained = {name: p.requires_grad and self.grad for name, p in self.params.items()}
         own = {name: p.detach().requires_grad_(trained[name]) for name, p in self.params.items()}
@@ -133,11 +135,11 @@ def batched(inputs: Tensor) -> Tensor:
     return inputs
 
 
-def _new_function() -> Callable[..., Any]:
-    """A ``functional_call`` with a code object of its own, which torch keeps its graphs by."""
+def _new_function(call: Callable[..., Any]) -> Callable[..., Any]:
+    """``call`` with a code object of its own, which torch keeps its graphs by."""
 
     def through(model: Any, own: Tensors, args: Any, options: Any) -> Any:
-        return functional_call(model, own, args, options)
+        return call(model, own, args, options)
 
     return types.FunctionType(
         through.__code__.replace(), through.__globals__, closure=through.__closure__

@@ -13,6 +13,7 @@ from trimtab.core.advice import advise
 from trimtab.core.backbone import Backbone
 from trimtab.core.norm import BATCH, NormPolicy
 from trimtab.core.state import StreamState
+from trimtab.core.tied import at_all_places, places_of
 from trimtab.core.unwrapping import second_tree
 
 if TYPE_CHECKING:
@@ -39,10 +40,11 @@ def export(
     if inputs is not None and backbone.has_batch_norm:
         backbone(inputs, params, statistics, KEEP_ALL)
     plain = norm.uninstalled(second_tree(backbone.model))
-    owners = dict(plain.named_modules())
-    for name, value in {**plain.state_dict(), **params, **statistics}.items():
-        path, _, own = name.rpartition(".")
-        _put(owners[path], own, value.clone())
+    values = at_all_places(places_of(plain), params | statistics)
+    for path, owner in plain.named_modules():
+        for name, value in (*owner._parameters.items(), *owner._buffers.items()):
+            if value is not None:
+                _put(owner, name, values.get(f"{path}.{name}".lstrip("."), value).clone())
     for sentence in _left_out(backbone, method, state, inputs):
         advise(sentence)
     return plain

@@ -42,6 +42,8 @@ def admitted(
         _check_first(inputs, backbone, method)
     elif state.sample_shape is not None:
         _check_shape(inputs, backbone, method, state)
+    if method.augments and state.shown.peak is None and len(inputs):  # also after a reset
+        check_range(inputs, backbone.normalization)
     return inputs.clone() if inputs.is_inference() else inputs.detach()
 
 
@@ -123,8 +125,6 @@ def _check_first(inputs: Tensor, backbone: Backbone, method: Method) -> None:
         )
     if method.augments and inputs.dim() != 4:
         _refuse_augmentation(f"{tuple(inputs.shape)}")
-    if method.augments:
-        check_range(inputs, backbone.normalization)
 
 
 def _refuse_augmentation(came: str) -> None:

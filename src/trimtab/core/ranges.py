@@ -34,7 +34,9 @@ def check_given(settings: object, *names: str) -> None:
 
 def check_whole(name: str, value: int | None, unit: str) -> None:
     """Refuse what is no whole number of one or more; None is no setting."""
-    check_value(name, value, lambda v: index(v) >= 1, f"be at least 1 {unit}, a whole number")
+    whole = value is not True and value is not False  # which torch takes for no number
+    expected = f"be at least 1 {unit}, a whole number"
+    check_value(name, value, lambda v: whole and index(v) >= 1, expected)
 
 
 def whole_seed(seed: Any) -> int:

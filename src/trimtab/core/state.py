@@ -162,6 +162,13 @@ def copied(tensors: Tensors) -> Tensors:
     }
 
 
+def laid_like(saved: Tensor, like: Tensor) -> Tensor:
+    """A copy that lies in memory as ``like`` does, which decides last bits of what follows."""
+    if saved.shape != like.shape:  # rows that come and go
+        return saved.to(like.device, copy=True)
+    return torch.empty_like(like, requires_grad=False).copy_(saved)
+
+
 def twin_of(generator: torch.Generator) -> torch.Generator:
     """A generator that goes on as this one would."""
     twin = torch.Generator()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from trimtab.core import component as roles
+from trimtab.core.finite import all_finite
 from trimtab.core.flat import Flat, row_of
 from trimtab.core.moves import Move
 
@@ -79,8 +80,11 @@ def _move(attempt: Attempt, rate: float) -> bool:
 
 
 def _show_gradients(attempt: Attempt, rules: list[roles.ParameterRule]) -> None:
+    """Let rules look at gradients, unless these are not finite and lead to no update."""
     params, scale = attempt.state.params, attempt.loss_scale
     found = {name: p.grad for name, p in params.items() if p.grad is not None}
+    if rules and not all_finite(found.values()):
+        return
     if scale != 1:
         found = {name: gradient / scale for name, gradient in found.items()}
     for rule in rules:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -144,7 +144,7 @@ class Fleet:
     # ---------------------------------------------------------------- stepping
 
     def step(
-        self, batches: Mapping[str, Given], predict_only: Collection[str] = ()
+        self, batches: Mapping[str, Given], predict_only: Iterable[str] = ()
     ) -> dict[str, Tensor | StreamError]:
         """Each stream's logits, or what went wrong with it alone: one step of each of them.
 
@@ -158,29 +158,37 @@ class Fleet:
             came = type(batches).__name__
             raise ValueError(f"batches must be a mapping by the streams' names, got {came}")
         with self._lock:
-            self._refuse_strangers(predict_only, batches)
+            quiet = self._that_only_predict(predict_only, batches)
             results: dict[str, Tensor | StreamError] = {}
             for group in self._groups(batches):
-                results |= self._step_together(group, batches, predict_only)
+                results |= self._step_together(group, batches, quiet)
                 self._streams.shrink()
             return {name: results[name] for name in batches}
 
-    def _refuse_strangers(self, names: Collection[str], batches: Mapping[str, Given]) -> None:
-        """A name that is misspelt would let the stream that was meant learn."""
-        if isinstance(names, str):
-            raise ValueError(f"predict_only must be a collection of names, got the text {names!r}")
-        strange = sorted(n for n in names if n not in batches and n not in self._streams)
+    def _that_only_predict(
+        self, names: Iterable[str], batches: Mapping[str, Given]
+    ) -> frozenset[str]:
+        """These names; one that is misspelt would let the stream that was meant learn."""
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise ValueError(f"predict_only must be a collection of names, got {names!r}")
+        once = list(names)  # an iterator tells its names one time only
+        strange = [
+            n
+            for n in once
+            if not isinstance(n, str) or (n not in batches and n not in self._streams)
+        ]
         if strange:
             raise ValueError(
                 f"predict_only must name streams of this fleet or of batches, got {strange}"
             )
+        return frozenset(once)
 
     def _groups(self, batches: Mapping[str, Given]) -> Iterator[list[str]]:
         """Names in their order, in groups of few enough samples and streams."""
         most = self._streams.limit or len(batches)
         group: list[str] = []
         samples = 0
-        for name in sorted(batches):
+        for name in sorted(batches, key=str):  # what cannot be a name is told of by its stream
             size = _samples(batches[name])
             if group and (samples + size > self.samples_at_once or len(group) == most):
                 yield group
@@ -191,7 +199,7 @@ class Fleet:
             yield group
 
     def _step_together(
-        self, group: list[str], batches: Mapping[str, Given], predict_only: Collection[str]
+        self, group: list[str], batches: Mapping[str, Given], quiet: frozenset[str]
     ) -> dict[str, Tensor | StreamError]:
         known = {name for name in group if name in self._streams}
         results: dict[str, Tensor | Exception] = {}
@@ -202,7 +210,7 @@ class Fleet:
             except Exception as error:
                 results[name] = error
                 continue
-            call = adapter.predict if name in predict_only else adapter
+            call = adapter.predict if name in quiet else adapter
             jobs[name] = partial(call, batches[name])
         results |= self._passes.run(jobs)
         for name in group:

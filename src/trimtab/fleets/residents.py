@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from trimtab.core.adapter import Adapter
 from trimtab.core.observed import Listener
+from trimtab.core.ranges import check_whole
 from trimtab.core.state import StreamState
 from trimtab.fleets.opening import Opening
 from trimtab.fleets.store import Store
@@ -31,8 +32,7 @@ class Residents:
         store: Store | None = None,
         limit: int | None = None,
     ) -> None:
-        if limit is not None and limit < 1:
-            raise ValueError(f"resident must be at least 1 stream, got {limit}")
+        check_whole("resident", limit, "stream")
         if limit is not None and store is None:
             raise ValueError("resident= needs store=, a folder for the streams not in memory")
         self.usual = usual

@@ -50,6 +50,8 @@ class Store:
         """Keep a captured state, and how the stream was opened where that is its own."""
         if opening is not None:
             write_whole(self.opening_path(name), json.dumps(opening.words(), indent=2).encode())
+        else:  # an earlier stream's of this name, which was killed between its two files
+            self.opening_path(name).unlink(missing_ok=True)
         saved.write(self.state_path(name), state, readable=False)
         self.names.add(name)
 

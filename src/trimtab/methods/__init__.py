@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from trimtab.components.adaptive_norm import AdaptiveNorm
 from trimtab.components.augmentation_consistency import AugmentationConsistency
@@ -73,7 +74,7 @@ from trimtab.methods.t3a import t3a
 from trimtab.methods.tent import tent
 from trimtab.methods.trimtab import trimtab
 from trimtab.methods.zerosiam import zerosiam
-from trimtab.registry import Registry
+from trimtab.registry import Registry, check_numbers
 
 METHODS: Registry[Callable[..., Method]] = Registry(
     "method",
@@ -162,11 +163,19 @@ def build(spec: str, **options: object) -> Method:
     ``package.module:callable``; ``options`` are the method's, as if written in its brackets.
     """
     first, *rest = terms(spec)
-    method = METHODS.make(first.name, {**first.arguments, **options})
+    method = _made(METHODS, first.name, {**first.arguments, **options})
     if not isinstance(method, Method):
         raise ValueError(f"{first.name} must return a trimtab.Method, got {method!r}")
-    components = [COMPONENTS.make(term.name, term.arguments) for term in rest]
+    components = [_made(COMPONENTS, term.name, term.arguments) for term in rest]
     for term, component in zip(rest, components, strict=True):
         if not isinstance(component, Component):
             raise ValueError(f"{term.name} must return a component, got {component!r}")
     return replace(method.plus(*components), name=spec)
+
+
+def _made(table: Registry[Any], name: str, arguments: dict[str, object]) -> Any:
+    """What a table's entry makes of arguments that are of the right kind."""
+    factory = table.find(name)
+    if callable(factory):
+        check_numbers(factory, arguments)
+    return table.make(name, arguments)

@@ -57,8 +57,7 @@ class Episodic(Learner):
 
     def foresee(self, attempt: Attempt, inputs: Tensor) -> Tensor:
         """The same episodes as in a call: they are how an image is predicted."""
-        windowed = attempt.state.window.size is not None
-        attempt.learning = windowed or attempt.state.pace.turn(len(inputs))
+        attempt.take_turn(inputs)
         return self.advance(attempt, inputs)
 
     def predict(self, attempt: Attempt, inputs: Tensor) -> Prediction:

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from trimtab.streams.image_files import SUFFIXES, require_pillow
+from trimtab.streams.image_files import SUFFIXES, in_rgb, require_pillow
 
 ANIMATED = (".gif", ".png", ".tif", ".tiff", ".webp")
 """Endings of files in which Pillow may find several frames."""
@@ -98,8 +98,7 @@ def decoded(path: Path, frame: int = 0) -> Any:
         with pillow.open(path) as image:
             if frame:
                 image.seek(frame)
-            turned = ImageOps.exif_transpose(image)
-            return turned.convert("RGB")
+            return in_rgb(ImageOps.exif_transpose(image), image.format)
     except FileNotFoundError:
         raise
     except (

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from trimtab.core.adapter import Adapter
+from trimtab.core.saved import manifest_path
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,11 @@ class Journal:
         self.seen: Counter[str] = Counter()
         self._waiting: list[Row] = []
         self._file: BinaryIO | None = None
+        self._latest: tuple[int, int] | None = None  # the state's file as this process knows it
 
     def open(self, adapter: Adapter) -> None:
         """Take up the stream where it was; ValueError where table and state cannot fit."""
+        self._refuse_odd_places()
         written = self.out.exists() and self.out.stat().st_size > 0
         if written and not self.state.exists():
             raise ValueError(
@@ -67,9 +70,10 @@ class Journal:
                 f"{self.state}: give the right one with --state, another --out, or delete the table"
             )
         if self.state.exists():
+            self._latest = _mark(self.state)
             adapter.load(self.state)
         else:
-            adapter.save(self.state)  # from here on there is one, whenever there is a table
+            self._save(adapter)  # from here on there is one, whenever there is a table
         self.out.parent.mkdir(parents=True, exist_ok=True)
         self._file = self.out.open("r+b" if written else "a+b")
         try:
@@ -81,6 +85,16 @@ class Journal:
             self._cut_back(adapter.counters.samples)
         else:
             self.append([HEAD])
+
+    def _refuse_odd_places(self) -> None:
+        """Neither may be a folder, nor one be written over the other."""
+        for path, what in ((self.out, "table"), (self.state, "state")):
+            if path.is_dir():
+                raise ValueError(f"{path} is a folder, expected a file for the {what}")
+        if self.out.resolve() in (self.state.resolve(), manifest_path(self.state).resolve()):
+            raise ValueError(
+                f"the state would be written over the table {self.out}; give another --state"
+            )
 
     def add(self, rows: list[Row]) -> None:
         """Keep rows until the next ``commit``."""
@@ -94,9 +108,19 @@ class Journal:
         last = next((row.sample for row in reversed(self._waiting) if row.sample), None)
         if not self._waiting or last not in (None, adapter.counters.samples):
             return
-        self.append([row.written() for row in self._waiting])
-        self._waiting.clear()
+        rows, self._waiting = self._waiting, []  # once: an interrupted commit is not made again
+        if _mark(self.state) != self._latest:
+            raise ValueError(
+                f"another process has gone on with the stream of {self.state}; images since the "
+                "last row of this table are not in it: start again when the other one is done, or "
+                "give each process a --state of its own"
+            )
+        self.append([row.written() for row in rows])
+        self._save(adapter)
+
+    def _save(self, adapter: Adapter) -> None:
         adapter.save(self.state)
+        self._latest = _mark(self.state)
 
     def close(self) -> None:
         """Let go of the table; rows that were not committed are forgotten."""
@@ -149,6 +173,15 @@ class Journal:
         self._file.seek(0)
         if not ",".join(HEAD).encode().startswith(self._file.read(1000)):
             raise ValueError(f"{self.out} is no table of predictions; give another --out")
+
+
+def _mark(path: Path) -> tuple[int, int] | None:
+    """What tells a file from the one that takes its place."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def _rows(file: BinaryIO) -> Iterator[tuple[list[str], int]]:

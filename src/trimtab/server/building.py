@@ -7,6 +7,7 @@ from dataclasses import fields
 import torch
 
 from trimtab import models
+from trimtab.core.ranges import check_whole
 from trimtab.core.spec import assignment
 from trimtab.fleets.api import fleet
 from trimtab.server.journal import Journal
@@ -28,6 +29,7 @@ def make_service(options: Options, *, may_write: Callable[[], bool] = lambda: Tr
         options: As ``trimtab.server.options`` describes them.
         may_write: Asked before each checkpoint; False once another process has taken over.
     """
+    check_whole("threads", options["threads"], "thread")
     torch.set_num_threads(options["threads"])
     backbone = models.load(options["model"], weights=options["weights"])
     shape = sample_shape(options)

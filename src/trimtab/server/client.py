@@ -1,6 +1,7 @@
 """HTTP client: numpy in, numpy out. Any other Open Inference Protocol client does as well."""
 
 import json
+import re
 import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -178,7 +179,7 @@ class Client:
             except httpx.TransportError as error:
                 said = str(error) or type(error).__name__
                 raise ConnectionError(f"no answer from {self._http.base_url}: {said}") from error
-            wait = float(response.headers.get("Retry-After", 1))
+            wait = _seconds(response.headers.get("Retry-After", "1"))
             busy = response.status_code in (429, 503)
             if not busy or time.monotonic() + wait > until:
                 break
@@ -186,6 +187,11 @@ class Client:
         if response.is_success:
             return response
         raise ServerError(response.status_code, _said(response))
+
+
+def _seconds(asked: str) -> float:
+    """How long to wait, as a server says; a second where something between names a date."""
+    return float(asked) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", asked) else 1.0
 
 
 def _said(response: httpx.Response) -> str:

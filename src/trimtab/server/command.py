@@ -4,6 +4,7 @@ import argparse
 
 from trimtab.server.listening import address, listen, port_number
 from trimtab.server.options import add_options, options_of
+from trimtab.server.sole import sole_server_of
 
 NEEDED = "trimtab serve needs its extra: pip install 'trimtab[serve]'"
 DRAIN_SECONDS = 30
@@ -28,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         import fastapi  # noqa: F401
         import prometheus_client  # noqa: F401
-        import uvicorn
+        import uvicorn  # noqa: F401
     except ImportError as error:
         raise ValueError(NEEDED) from error
     from trimtab.server.logs import write_to_stderr
@@ -40,6 +41,14 @@ def run(args: argparse.Namespace) -> int:
         return serve_forever(
             options_of(args), args.replicas, address=args.ray, host=args.host, port=args.port
         )
+    with sole_server_of(args.store):
+        return _serve_here(args)
+
+
+def _serve_here(args: argparse.Namespace) -> int:
+    """Serve in this process."""
+    import uvicorn
+
     from trimtab.server.app import make_server_app
     from trimtab.server.building import make_service
 

@@ -42,10 +42,15 @@ class Follower:
         self.durable_through = self._last
 
     def __call__(self, samples: ArrayLike) -> "np.ndarray[Any, Any]":
-        """Logits of the next batch of the stream, (batch, classes)."""
-        self._kept.append(Sent(self._last + 1, np.asarray(samples)))
-        answer = self._patiently(lambda: self._delivered(self._kept[-1]))
-        self._last += 1
+        """Logits of the next batch of the stream, (batch, classes).
+
+        After an error, call again with the same batch: it is learned from once, whether the server
+        has got it already or not.
+        """
+        sent = Sent(self._last + 1, np.asarray(samples).copy())  # whose buffer may be used again
+        answer = self._patiently(lambda: self._delivered(sent))
+        self._kept.append(sent)
+        self._last = sent.number
         self._drop(answer.durable_through)
         return answer.logits
 

@@ -6,6 +6,7 @@ round, written before the round is computed and on the disk before any state tha
 ``trimtab.server.replay`` makes the same rounds again, to the bit.
 """
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -50,14 +51,16 @@ class Journal:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file = self.path.open("ab", buffering=0)
         self._settled = True
-        if self._file.tell():
-            self._file.write(b"\n")  # ends a line that a killed process could not end
+        self._ended = not self._file.tell()  # a killed process may have left half a line
 
     def note(self, entries: Iterable[Entry]) -> None:
-        """Write a round that is about to be computed."""
-        line = json.dumps([astuple(entry) for entry in entries], separators=(",", ":"))
-        self._file.write(line.encode() + b"\n")
-        self._settled = False
+        """Write a round that is about to be computed; OSError where it does not fit on the disk."""
+        line = json.dumps([astuple(entry) for entry in entries], separators=(",", ":")).encode()
+        text = (b"" if self._ended else b"\n") + line + b"\n"
+        self._settled = self._ended = False
+        if self._file.write(text) < len(text):
+            raise OSError(errno.ENOSPC, "the disk has no room for the journal's next round")
+        self._ended = True
 
     def settle(self) -> None:
         """Return when all rounds noted so far are on the disk."""

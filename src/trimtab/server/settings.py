@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from trimtab.core.ranges import check_not_negative, check_whole
 from trimtab.server.limits import Limits
 from trimtab.server.streams import Saving
 from trimtab.server.tokens import Tokens
@@ -38,3 +39,12 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     saving: Saving = field(default_factory=Saving)
     tokens: Tokens = field(default_factory=Tokens)
+
+    def __post_init__(self) -> None:
+        if not self.model or "/" in self.model:
+            raise ValueError(
+                f"a served model's name is one part of a path, got {self.model!r}; give another "
+                "--name, without /"
+            )
+        check_whole("max_batch", self.max_batch, "sample")
+        check_not_negative(self, "max_delay_seconds")

@@ -26,14 +26,13 @@ def step(streams: Streams, works: list[Work]) -> list[Result]:
     before: dict[str, StreamState] = {}
     prepared = [_prepared(streams, work, before) for work in works]
     ready = [work for work, refused in zip(works, prepared, strict=True) if refused is None]
-    if streams.journal is not None and ready:
-        streams.journal.note(_entry(streams, work, before) for work in ready)
-    batches = {work.stream: work.inputs for work in ready if work.stream is not None}
-    plain = [work.inputs for work in ready if work.stream is None]
-    if plain:
-        batches[SOURCE] = torch.cat(plain)
     learners = {work.stream for work in ready if _learns(streams, work)}
-    logits = streams.fleet.step(batches, predict_only=batches.keys() - learners)
+    try:
+        logits = _computed(streams, ready, learners, before)
+    except BaseException:
+        for stream, state in before.items():
+            _put_back(streams, stream, state)
+        raise
     rows = _Rows(logits.get(SOURCE))
     results = [
         refused or _finished(streams, work, work.stream in learners, logits, before, rows)
@@ -41,6 +40,19 @@ def step(streams: Streams, works: list[Work]) -> list[Result]:
     ]
     streams.make_room()
     return results
+
+
+def _computed(
+    streams: Streams, ready: list[Work], learners: set[str | None], before: dict[str, StreamState]
+) -> dict[str, Any]:
+    """Logits of each stream, or what went wrong with it alone, of a round that was noted."""
+    if streams.journal is not None and ready:
+        streams.journal.note(_entry(streams, work, before) for work in ready)
+    batches = {work.stream: work.inputs for work in ready if work.stream is not None}
+    plain = [work.inputs for work in ready if work.stream is None]
+    if plain:
+        batches[SOURCE] = torch.cat(plain)
+    return dict(streams.fleet.step(batches, predict_only=batches.keys() - learners))
 
 
 def _prepared(streams: Streams, work: Work, before: dict[str, StreamState]) -> RequestError | None:
@@ -138,14 +150,19 @@ def _finished(
 def _failed(
     streams: Streams, stream: str, before: StreamState, failure: StreamError
 ) -> RequestError:
-    """Put the stream back; one that was opened for this request is none."""
-    streams.fleet[stream].state = before
-    _leave(streams, stream, before)
+    """What a client is told; the stream is as it was."""
+    _put_back(streams, stream, before)
     error = failure.error
     if isinstance(error, ValueError):
         return RequestError(400, str(error))
     log.error("a stream's step failed", exc_info=error, extra={"stream": stream})
     return RequestError(500, f"the step failed and nothing was learned: {type(error).__name__}")
+
+
+def _put_back(streams: Streams, stream: str, before: StreamState) -> None:
+    """Have a stream as it was before its request; one that was opened for that is none."""
+    streams.fleet[stream].state = before
+    _leave(streams, stream, before)
 
 
 def _leave(streams: Streams, stream: str, state: StreamState) -> None:

@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,15 @@ class Store:
             waiting = stream in self._pending
         return waiting or self._files.state_path(stream).exists()
 
+    def note_use(self, stream: str, seconds_ago: float) -> None:
+        """Note when a stream was used whose state has not changed by it."""
+        path, then = self._files.state_path(stream), time.time() - seconds_ago
+        with suppress(FileNotFoundError):  # it has no file yet
+            if then > path.stat().st_mtime:
+                os.utime(path, (then, then))
+
     def older_than(self, seconds: float) -> list[str]:
-        """Streams whose file was written longer ago."""
+        """Streams that were used longer ago, as far as their files tell."""
         then = time.time() - seconds
         with os.scandir(self.folder) as entries:
             states = [entry for entry in entries if entry.name.endswith(files.STATE)]

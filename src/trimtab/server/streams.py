@@ -9,6 +9,7 @@ from typing import Any
 from trimtab.core.adapter import Adapter
 from trimtab.core.counters import Counters
 from trimtab.core.guard.health import Health
+from trimtab.core.ranges import check_value, check_whole
 from trimtab.fleets.fleet import Fleet
 from trimtab.server.errors import RequestError, too_many
 from trimtab.server.journal import Journal
@@ -45,6 +46,10 @@ class Saving:
 
     samples: int = 64
     seconds: float = 5.0
+
+    def __post_init__(self) -> None:
+        check_whole("save_samples", self.samples, "sample")
+        check_value("save_seconds", self.seconds, lambda value: value >= 0, "be 0 or more")
 
 
 @dataclass
@@ -164,12 +169,15 @@ class Streams:
                 self.park(stream)
 
     def park(self, stream: str) -> None:
-        """Leave the stream to the store alone; without a store, forget it."""
-        if self.store is None:
+        """Leave the stream to the store alone; forget one of which nothing is or will be there."""
+        record = self.records[stream]
+        if record.changed is not None:
+            self.save(stream)
+        elif self.store is not None:
+            self.store.note_use(stream, record.idle_seconds)
+        if self.store is None or not self.store.holds(stream):
             self.forget(stream)
             return
-        if self.records[stream].changed is not None:
-            self.save(stream)
         self.fleet.close(stream)
         del self.records[stream]
 
@@ -204,10 +212,12 @@ class Streams:
             self.store.put(stream, self.fleet[stream].state_dict())
 
     def save_all(self) -> None:
-        """Give every changed state to the store."""
+        """Give every changed state to the store, and when the others were used."""
         for stream, record in self.records.items():
             if record.changed is not None:
                 self.save(stream)
+            elif self.store is not None:
+                self.store.note_use(stream, record.idle_seconds)
 
     def _tell_accuracy(self) -> None:
         """Tell the mean of what guards estimate of their streams."""

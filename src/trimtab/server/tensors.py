@@ -68,6 +68,12 @@ def from_list(data: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
         raise RequestError(
             400, f"{count} numbers were expected for shape {shape}, got {found.size}"
         )
+    if found.ndim > 1 and found.shape != shape:  # such as channels last, which would be scrambled
+        raise RequestError(
+            400,
+            f"an input's data must be flat or nested in the stated shape {list(shape)}, got "
+            f"{list(found.shape)}",
+        )
     if dtype.kind == "u" and (found.dtype.kind == "f" or found.min() < 0 or found.max() > 255):
         raise RequestError(400, "UINT8 data must be whole numbers from 0 to 255")
     with np.errstate(over="ignore"):

@@ -42,6 +42,7 @@ class Copies:
 
     def begin(self, target: Path, source: Path, force: bool) -> None:
         """Make ``target`` ready; copies made with other settings are an error without ``force``."""
+        _refuse_to_mix(source, target)
         path = target / RECORD
         made = {"source": source.name, **json.loads(json.dumps(asdict(self), default=str))}
         if path.exists() and not force:
@@ -53,6 +54,16 @@ class Copies:
                 )
         with written_whole(path) as part:
             part.write_text(json.dumps(made, indent=1), encoding="utf-8")
+
+
+def _refuse_to_mix(source: Path, target: Path) -> None:
+    """Keep copies apart from what they are made of: the next start would take them for that."""
+    place, home = target.resolve(), (source if source.is_dir() else source.parent).resolve()
+    if place == home or (source.is_dir() and home in place.parents):
+        raise ValueError(
+            f"copies in {target} would lie among what they are made of, {source}; "
+            "choose another folder"
+        )
 
 
 def copy_array(
@@ -77,6 +88,8 @@ def copy_labels(copies: Copies, source: Path, target: Path, *, force: bool = Fal
     """``target/labels.npy``: the labels once for each severity, as CIFAR-C has them."""
     labels = read_array(source, "one whole number per image")
     path = target / "labels.npy"
+    if path.resolve() == source.resolve():
+        raise ValueError(f"labels are written to {path}; choose another folder")
     if path.exists() and not force:
         return
     with written_whole(path) as part, part.open("wb") as file:

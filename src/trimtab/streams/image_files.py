@@ -30,11 +30,24 @@ def open_image(path: Path) -> Any:
     pillow = require_pillow()
     try:
         with pillow.open(path) as image:
-            return image.convert("RGB")
+            return in_rgb(image, image.format)
     except FileNotFoundError:
         raise
     except (OSError, SyntaxError, ValueError) as error:
         raise OSError(f"cannot decode the image {path}: {error}") from error
+
+
+def in_rgb(image: Any, file_format: str | None) -> Any:
+    """A ``PIL.Image`` in RGB, grey of 16 bits scaled: Pillow makes white of all above 255."""
+    if image.mode.startswith("I;16") or (image.mode == "I" and file_format == "PNG"):
+        grey = (np.asarray(image).astype(np.uint32) + 128) // 257
+        return require_pillow().fromarray(grey.astype(np.uint8)).convert("RGB")
+    if image.mode in ("I", "F"):
+        raise ValueError(
+            f"its pixels are {'whole' if image.mode == 'I' else 'floating-point'} numbers of 32 "
+            "bits, of which nobody knows the range; save it with 8 or 16 bits"
+        )
+    return image.convert("RGB")
 
 
 def require_pillow() -> "ModuleType":
