@@ -303,6 +303,17 @@ def test_stored_statistics_that_plainly_show_all_classes_open_the_gate_without_a
     assert len(network.policies) == 1  # that batch itself
 
 
+@pytest.mark.parametrize("samples", [16, 64])
+def test_a_gate_does_not_close_where_it_would_open_again_at_once(samples: int) -> None:
+    # of a thousand classes hardly any stands out of a batch
+    rule, stored = AdaptiveNorm(), WEAK[:samples]
+    kept = opened(rule)
+    for _ in range(12):
+        given = SCATTERED[:samples]
+        give(rule, kept, given, Network(stored=stored, batch=given))
+        assert is_open(rule, kept)
+
+
 def test_batch_statistics_that_are_the_surer_open_the_gate_and_less_sure_ones_close_it() -> None:
     half = drawn(64, classes=6)
     weak, surer = (NOISE + height * torch.eye(CLASSES)[half] for height in (2.0, 3.5))

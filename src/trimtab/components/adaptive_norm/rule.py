@@ -24,7 +24,7 @@ UNEVEN = 0.88
 doubt as well. On validation domains independent samples cover 0.92 or more."""
 MANY, PLAINLY = 0.8, 0.9
 """Coverage of a closed gate's predictions from which it opens if classes are prominent in them,
-and from which it opens in any case."""
+and from which it opens in any case, and an open one stays so."""
 OPENS, CLOSES, NO_DOUBT = 0.25, 0.05, -0.1
 """What a batch's statistics are worth by a witness: from which the gate opens, below which it
 closes once two witnesses in a row say so, and below which it closes at once."""
@@ -63,11 +63,13 @@ class AdaptiveNorm(OutputRule, NormRule):
     scatter over all of them. So the later half of the batch norms takes a batch's statistics only
     while the gate is open. It opens where the likeliest class is prominent: standardised over the
     batch, class by class, its logits stand out as only those of many classes do. That is seen in
-    the predictions at hand. Where they do not decide, or prominent classes are few, a witness does:
-    samples that pass the network once more, with the gate as it is not. Three signs are weighed
-    (``worth``): how far classes stand out with the batch's statistics, how few of them stored
-    statistics show, as far as both predictions agree beyond chance (Cohen's kappa), and which are
-    the surer. Unless they are plain, two witnesses in a row have to say that the gate closes.
+    the predictions at hand, and so is where stored statistics plainly show all classes. Where they
+    do not decide, or prominent classes are few, a witness does: samples that pass the network once
+    more, with the gate as it is not. Three signs are weighed (``worth``): how far classes stand out
+    with the batch's statistics, how few of them stored statistics show, as far as both predictions
+    agree beyond chance (Cohen's kappa), and which are the surer. An open gate's witness has the
+    source's weights, and if a few samples speak against the gate, more are heard; unless they are
+    plain, two witnesses in a row have to say that it closes.
     While output rules before this one find order in the predictions it does not open, and where
     they leave few classes it closes at once. A batch that looks different from the one before is
     put down to a change of domain, once. The batch that moves the gate is predicted again. No sign
@@ -166,6 +168,8 @@ class AdaptiveNorm(OutputRule, NormRule):
         found = self._heard(step, other, samples, memory)
         if found < CLOSES and len(logits) > samples:  # few samples are not enough to close it
             found = self._heard(step, other, RING_SAMPLES, memory)
+        if memory["coverage"] >= PLAINLY:  # a closed gate would open
+            found = max(found, CLOSES)
         memory["doubted"].fill_(found < CLOSES)
         return found >= CLOSES or (found >= NO_DOUBT and not doubted)
 
