@@ -4,13 +4,15 @@
 (three shipped ones, and those of ``unseen.py`` that FOLDER has) batches of 64 of the validation
 corruptions, clean images and six veils, made of images that no network was trained on: of all
 classes, of a few and of one, one domain a batch or all of them mixed. Each batch is predicted with
-an open and a closed gate, nothing learns, and the signs of both predictions are kept. What the file
-holds already is not done again; a network takes some five minutes of one core.
+an open and a closed gate, nothing learns. Kept are errors and signs, means over batches alike, and
+what each rule loses. Networks that the file has already are not done again; each takes a minute of
+one core.
 """
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,10 @@ import unseen
 from guard_runs import VEILS
 from lock_in import held_out
 from trimtab import models
-from trimtab.components.adaptive_norm import rule, signs
+from trimtab.components.adaptive_norm import rule
 from trimtab.components.adaptive_norm.early import EARLY_SHARE
 from trimtab.core.backbone import Backbone
+from trimtab.core.batch_signs import coverage, kappa, shape_entropy, worth
 from trimtab.core.files import write_whole
 from trimtab.core.norm import NormPolicy
 from trimtab.core.prominence import prominence
@@ -38,7 +41,7 @@ CLASSES = (10, 5, 3, 1)
 BATCH, REPEATS, NUM_CLASSES = 64, 3, 10
 MIXED = "mixed"
 
-KEY = ("network", "domain", "classes", "repeat")
+Row = dict[str, float]
 
 
 def drawn(data: LabelledImages, classes: int, random: np.random.Generator) -> Indices:
@@ -74,73 +77,85 @@ def batch_of(data: LabelledImages, domain: str, classes: int, repeat: int) -> tu
     return inputs, labels
 
 
-def judged(backbone: Backbone, inputs: Tensor, labels: Tensor) -> dict[str, float]:
+def judged(backbone: Backbone, inputs: Tensor, labels: Tensor) -> Row:
     """Errors in % with an open and a closed gate, and the signs of both predictions."""
     size = BATCH**2 / (BATCH**2 + rule.AdaptiveNorm().stored_samples ** 2)
+    shut = NormPolicy(size, early_share=EARLY_SHARE, late_share=0.0)
     with torch.no_grad():
         opened = backbone(inputs, policy=NormPolicy(size)).logits
-        shut = NormPolicy(size, early_share=EARLY_SHARE, late_share=0.0)
         closed = backbone(inputs, policy=shut).logits
         few = backbone(inputs[: rule.WITNESS_SAMPLES], policy=shut).logits
-    seen = opened[: len(few)]
-    found = {
+    stands_out = prominence(opened)
+    return {
         "open": 100 * float((opened.argmax(1) != labels).float().mean()),
         "closed": 100 * float((closed.argmax(1) != labels).float().mean()),
-        "prominence": prominence(opened),
-        "prominence, closed": prominence(closed),
-        "coverage": signs.coverage(few.argmax(1), NUM_CLASSES),
-        "coverage, all": signs.coverage(closed.argmax(1), NUM_CLASSES),
-        "coverage, open": signs.coverage(opened.argmax(1), NUM_CLASSES),
-        "agreement": signs.kappa(seen.argmax(1), few.argmax(1)),
-        "unsure": signs.entropy_ratio(seen, few),
-        "agreement, all": signs.kappa(opened.argmax(1), closed.argmax(1)),
-        "unsure, all": signs.entropy_ratio(opened, closed),
+        "prominence": stands_out,
+        "coverage": coverage(closed.argmax(1), NUM_CLASSES),
+        "coverage, open": coverage(opened.argmax(1), NUM_CLASSES),
+        "agreement": kappa(opened.argmax(1), closed.argmax(1)),
+        "less sure": shape_entropy(opened) - shape_entropy(closed),
+        "worth": witnessed(stands_out, opened, closed),
+        "worth, 24 samples": witnessed(stands_out, opened[: len(few)], few),
     }
-    return {name: round(number, 4) for name, number in found.items()}
 
 
-def worth(row: dict[str, Any], samples: str = "") -> float:
-    """What a witness says of a batch: ``", all"`` one of a closed gate, else of an open one."""
-    names = (f"{name}{samples}" for name in ("coverage", "agreement", "unsure"))
-    values = (torch.tensor(row[name]) for name in names)
-    return float(signs.worth(torch.tensor(row["prominence"]), *values))
+def witnessed(stands_out: float, opened: Tensor, closed: Tensor) -> float:
+    """What a witness says of a batch."""
+    shown = coverage(closed.argmax(1), NUM_CLASSES)
+    agreed = kappa(opened.argmax(1), closed.argmax(1))
+    return worth(stands_out, shown, agreed, shape_entropy(opened) - shape_entropy(closed))
 
 
-RULES = {
+RULES: dict[str, Callable[[Row], bool]] = {
     "always open": lambda row: True,
     "always closed": lambda row: False,
-    "prominence": lambda row: row["prominence"] >= rule.SCATTERED,
-    "a witness of an open gate": lambda row: worth(row) >= rule.CLOSES,
-    "a witness of a closed gate": lambda row: worth(row, ", all") >= rule.OPENS,
-    "the gate, open before": lambda row: (
-        (row["prominence"] >= rule.SCATTERED and row["coverage, open"] >= rule.UNEVEN)
-        or worth(row) >= rule.CLOSES
-    ),
+    "prominence alone": lambda row: row["prominence"] >= rule.SCATTERED,
+    "a witness of 24 samples": lambda row: row["worth, 24 samples"] >= rule.CLOSES,
+    "a witness of 64 samples": lambda row: row["worth"] >= rule.CLOSES,
 }
 """Whether the gate is open for a batch."""
 
 
-def lost(rows: list[dict[str, Any]], name: str) -> float:
+def lost(rows: list[Row], name: str) -> float:
     """Points lost by a rule, on average, to one that always knows better."""
     losses = []
     for row in rows:
         chosen = row["open"] if RULES[name](row) else row["closed"]
         losses.append(chosen - min(row["open"], row["closed"]))
-    return float(np.mean(losses))
+    return round(float(np.mean(losses)), 2)
 
 
-def table(rows: list[dict[str, Any]]) -> Iterator[str]:
+def shown(network: str, weights: Path | None) -> dict[str, Any]:
+    """Means of errors and signs by kind of batch, and what the rules lose."""
+    if network in UNSEEN:
+        assert weights is not None
+        backbone = Backbone(unseen.trained(network, weights))
+    else:
+        backbone = models.load(network)
+    data = held_out(network)
+    kinds: dict[tuple[str, int], list[Row]] = {}
+    for domain, classes in product((*DOMAINS, MIXED), CLASSES):
+        for repeat in range(REPEATS * (len(DOMAINS) if domain == MIXED else 1)):
+            found = judged(backbone, *batch_of(data, domain, classes, repeat))
+            kinds.setdefault((domain.split()[0], classes), []).append(found)
+    every = [row for rows in kinds.values() for row in rows]
+    few = [row for (_, classes), rows in kinds.items() if classes < NUM_CLASSES for row in rows]
+    means = [
+        {"domain": domain, "classes": classes}
+        | {name: round(float(np.mean([row[name] for row in rows])), 3) for name in rows[0]}
+        for (domain, classes), rows in kinds.items()
+    ]
+    losses = {name: [lost(every, name), lost(few, name)] for name in RULES}
+    return {"network": network, "lost, and of few classes": losses, "means": means}
+
+
+def table(found: list[dict[str, Any]]) -> Iterator[str]:
     """Markdown: points lost on average, and in brackets on batches of few classes."""
-    networks = list(dict.fromkeys(row["network"] for row in rows))
-    yield "| points lost to the better of both | " + " | ".join(networks) + " |"
-    yield "|---|" + "---:|" * len(networks)
+    yield "| points lost to the better of both | " + " | ".join(n["network"] for n in found) + " |"
+    yield "|---|" + "---:|" * len(found)
     for name in RULES:
-        cells = []
-        for network in networks:
-            own = [row for row in rows if row["network"] == network]
-            few = [row for row in own if row["classes"] < NUM_CLASSES]
-            cells.append(f"{lost(own, name):.1f} ({lost(few, name):.1f})")
-        yield f"| {name} | {' | '.join(cells)} |"
+        pairs = [network["lost, and of few classes"][name] for network in found]
+        yield f"| {name} | " + " | ".join(f"{all_:.1f} ({few:.1f})" for all_, few in pairs) + " |"
 
 
 def main() -> None:
@@ -149,26 +164,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     torch.set_num_threads(1)
-    rows = json.loads(args.out.read_text()) if args.out.exists() else []
-    done = {tuple(row[key] for key in KEY) for row in rows}
+    found = json.loads(args.out.read_text()) if args.out.exists() else []
     there = [name for name in UNSEEN if args.weights and (args.weights / f"{name}.pt").exists()]
     for network in (*SHIPPED, *there):
-        if network in UNSEEN:
-            backbone = Backbone(unseen.trained(network, args.weights))
-        else:
-            backbone = models.load(network)
-        data = held_out(network)
-        for domain in (*DOMAINS, MIXED):
-            for classes in CLASSES:
-                for repeat in range(REPEATS * (len(DOMAINS) if domain == MIXED else 1)):
-                    case = (network, domain, classes, repeat)
-                    if case in done:
-                        continue
-                    found = judged(backbone, *batch_of(data, domain, classes, repeat))
-                    rows.append(dict(zip(KEY, case, strict=True)) | found)
-        lines = ",\n".join(json.dumps(row) for row in rows)
-        write_whole(args.out, f"[\n{lines}\n]\n".encode())
-    print("\n".join(table(rows)))
+        if network not in [known["network"] for known in found]:
+            found.append(shown(network, args.weights))
+            lines = ",\n".join(json.dumps(known) for known in found)
+            write_whole(args.out, f"[\n{lines}\n]\n".encode())
+    print("\n".join(table(found)))
 
 
 if __name__ == "__main__":
