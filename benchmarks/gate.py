@@ -11,7 +11,7 @@ one core.
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -126,7 +126,7 @@ def lost(rows: list[Row], name: str) -> float:
 
 
 def shown(network: str, weights: Path | None) -> dict[str, Any]:
-    """Means of errors and signs by kind of batch, and what the rules lose."""
+    """Errors and signs by kind of batch; points that each rule loses, in all and of few classes."""
     if network in UNSEEN:
         assert weights is not None
         backbone = Backbone(unseen.trained(network, weights))
@@ -146,16 +146,7 @@ def shown(network: str, weights: Path | None) -> dict[str, Any]:
         for (domain, classes), rows in kinds.items()
     ]
     losses = {name: [lost(every, name), lost(few, name)] for name in RULES}
-    return {"network": network, "lost, and of few classes": losses, "means": means}
-
-
-def table(found: list[dict[str, Any]]) -> Iterator[str]:
-    """Markdown: points lost on average, and in brackets on batches of few classes."""
-    yield "| points lost to the better of both | " + " | ".join(n["network"] for n in found) + " |"
-    yield "|---|" + "---:|" * len(found)
-    for name in RULES:
-        pairs = [network["lost, and of few classes"][name] for network in found]
-        yield f"| {name} | " + " | ".join(f"{all_:.1f} ({few:.1f})" for all_, few in pairs) + " |"
+    return {"network": network, "lost": losses, "means": means}
 
 
 def main() -> None:
@@ -171,7 +162,7 @@ def main() -> None:
             found.append(shown(network, args.weights))
             lines = ",\n".join(json.dumps(known) for known in found)
             write_whole(args.out, f"[\n{lines}\n]\n".encode())
-    print("\n".join(table(found)))
+            print(network, found[-1]["lost"], flush=True)
 
 
 if __name__ == "__main__":

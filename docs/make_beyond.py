@@ -2,8 +2,8 @@
 docs/beyond-roid-measured.md: ``python docs/make_beyond.py``.
 
 Of ``benchmarks/results/beyond.json`` (200 images per domain) and ``beyond_1000.json``, which
-``benchmarks/beyond_results.py`` makes of stores, and of ``lock_in.json``; everything else on the
-pages stays as it is.
+``benchmarks/beyond_results.py`` makes of stores, and of ``lock_in.json``, ``unseen.json`` and
+``gate.json``; everything else on the pages stays as it is.
 """
 
 import json
@@ -176,9 +176,11 @@ def where(place: Place) -> str:
 
 
 def lock_in(rows: list[Row]) -> str:
-    """Errors after a change and once recovered, the source model's in brackets; then a count."""
+    """Mean errors after a change and once recovered, the source's in brackets; then a count."""
     networks = list(dict.fromkeys(row["network"] for row in rows))
-    known = {(row["stream"], row["network"]): row for row in rows}
+    known: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        known.setdefault((row["stream"], row["network"]), []).append(row)
     lines = ["| stream | " + " | ".join(f"`{network}`" for network in networks) + " |"]
     lines.append("|---|" + "---:|" * len(networks))
     for stream in dict.fromkeys(row["stream"] for row in rows):
@@ -195,8 +197,11 @@ def lock_in(rows: list[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _halves(row: Row) -> str:
-    own, source = ([row[part + of] for part in ("after", "recovered")] for of in ("", ", source"))
+def _halves(rows: list[Row]) -> str:
+    own, source = (
+        [statistics.mean(row[part + of] for row in rows) for part in ("after", "recovered")]
+        for of in ("", ", source")
+    )
     return f"{own[0]:.0f}, {own[1]:.0f} ({source[0]:.0f}, {source[1]:.0f})"
 
 
@@ -211,10 +216,22 @@ def page(written: str) -> str:
 
 def measured_page(written: str) -> str:
     """The page of what was measured beside them, with its table made anew."""
-    locked, unseen = (
-        json.loads((RESULTS / f"{name}.json").read_text()) for name in ("lock_in", "unseen")
+    locked, unseen, gates = (
+        json.loads((RESULTS / f"{name}.json").read_text()) for name in ("lock_in", "unseen", "gate")
     )
-    return filled(written, {"lock-in": lock_in(locked), "unseen": strangers(unseen)}, MEASURED)
+    parts = {"lock-in": lock_in(locked), "unseen": strangers(unseen), "gate": gate(gates)}
+    return filled(written, parts, MEASURED)
+
+
+def gate(networks: list[Row]) -> str:
+    """Points that rules of the gate lose, and in brackets on batches of few classes."""
+    lines = [f"| | {' | '.join(network['network'] for network in networks)} |"]
+    lines.append("|---|" + "---:|" * len(networks))
+    for rule in networks[0]["lost"]:
+        pairs = [network["lost"][rule] for network in networks]
+        cells = " | ".join(f"{every:.1f} ({few:.1f})" for every, few in pairs)
+        lines.append(f"| {rule} | {cells} |")
+    return "\n".join(lines) + "\n"
 
 
 def strangers(rows: list[Row]) -> str:

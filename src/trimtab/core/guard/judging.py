@@ -74,7 +74,7 @@ class Judging(Shadow):
             evidence = self._glanced(evidence, before, after, inputs, answer, surprise.inputs)
         odd = self._is_odd(evidence, logits, surprise.unsure)
         if self._is_due(evidence, before, len(inputs), odd):
-            look, cost = self.look(before, after, inputs, answer)
+            look, cost = self.look(before, after, inputs, answer, evidence)
             evidence = self.weighed(evidence, look, cost)
         elif source is not None:
             look = self.plain_look(before, answer, source)

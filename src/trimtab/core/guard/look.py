@@ -48,6 +48,8 @@ class Look:
         source_shuffled: By the source, of the samples' patches in another order; None where that
             was not asked.
         source_stretched: By the source, of the samples in full contrast.
+        halfway: By the source's weights, with the batch's statistics in the first half of the batch
+            norms and stored ones in the later; None where that was not asked.
         asked: Which samples these two are of, booleans of shape (samples,); None means all.
         corrects: Whether adapted predictions are the source's, corrected. Then their classes tell
             of harm without a view too.
@@ -64,6 +66,7 @@ class Look:
     agreed: bool = False
     source_shuffled: Tensor | None = None
     source_stretched: Tensor | None = None
+    halfway: Tensor | None = None
     asked: Tensor | None = None
     corrects: bool = False
     in_runs: bool = False

@@ -14,7 +14,9 @@ from trimtab.augment.normalization import in_force
 from trimtab.augment.stretch import stretched
 from trimtab.core.answer import Answer, answer_of
 from trimtab.core.attempt import Attempt
+from trimtab.core.backbone import Tensors
 from trimtab.core.finite import is_finite
+from trimtab.core.guard import erased
 from trimtab.core.guard.look import Look
 from trimtab.core.guard.questions import questions
 from trimtab.core.guard.settings import Guard
@@ -46,12 +48,14 @@ class Shadow:
         after: StreamState,
         inputs: Tensor,
         answer: Answer,
+        evidence: Tensors,
     ) -> tuple[Look, int]:
         """Both models on the same samples, and on a view of them where they differ; its passes.
 
         Args:
             before: The state that ``inputs`` were answered with.
             after: Its counters count the passes.
+            evidence: What is known of the stream, these inputs included.
         """
         spent = after.counters.forward_samples
         shown, source = inputs[:LOOK_SAMPLES], answer.source
@@ -65,7 +69,9 @@ class Shadow:
                 adapted_view, source_view = mirrored(adapted_view), mirrored(source_view)
             look = replace(look, adapted_view=adapted_view, source_view=source_view)
         if _are_images(shown) and look.adapted.dim() == 2:
-            look = self._questioned(look, before, after, shown)
+            look = self._questioned(look, before, after, shown, evidence)
+        if not look.agreed and erased.is_worth_a_pass(evidence, look):
+            look = replace(look, halfway=self._halfway(before, after, shown))
         return look, after.counters.forward_samples - spent
 
     def plain_look(
@@ -106,10 +112,15 @@ class Shadow:
         return logits, self.passed(before, after, inputs)
 
     def _questioned(
-        self, look: Look, before: StreamState, after: StreamState, shown: Tensor
+        self,
+        look: Look,
+        before: StreamState,
+        after: StreamState,
+        shown: Tensor,
+        evidence: Tensors,
     ) -> Look:
         """The look with what the source says of further views, where it is asked for them."""
-        wanted = questions(look, before.guard)
+        wanted = questions(look, evidence)
         look = replace(look, asked=wanted.asked)
         shown = shown if wanted.asked is None else shown[wanted.asked]
         if wanted.shuffled:
@@ -119,6 +130,17 @@ class Shadow:
             full = self._altered(before, shown, stretched)
             look = replace(look, source_stretched=self.passed(before, after, full))
         return look
+
+    @torch.no_grad()
+    def _halfway(self, before: StreamState, after: StreamState, inputs: Tensor) -> Tensor | None:
+        """Logits by the source's weights, with stored statistics in the later half of batch norms
+        alone; None where they are not finite."""
+        attempt = self.attempt(before)
+        policy = attempt.learner.further_norm(attempt, len(inputs))
+        policy = replace(policy, keep_weight=0.0, early_share=1.0, late_share=0.0)
+        logits = attempt.forward(inputs, {}, policy).logits
+        self._count(attempt, before, after)
+        return logits if is_finite(logits) else None
 
     def _view(self, state: StreamState, inputs: Tensor) -> Tensor | None:
         view = self.guard.view or (mirrored if _are_images(inputs) else None)

@@ -165,7 +165,7 @@ class Watch(Judging):
         after.blessed = state.blessed
         evidence, _ = unusual.noted(state.guard, unusual.facts(inputs, source))
         evidence, answer = self.followed(evidence, state, replace(answer, source=source))
-        look, _ = self.look(state, after, inputs, answer)
+        look, _ = self.look(state, after, inputs, answer, evidence)
         evidence = self.weighed(evidence, look, cost=0)  # passes that were saved pay for it
         after.guard = evidence | {
             "trial_batches": number + 1,
