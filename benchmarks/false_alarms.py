@@ -28,7 +28,7 @@ from trimtab import models, streams
 from trimtab.augment.stretch import stretched as in_full_contrast
 from trimtab.core.backbone import Tensors
 from trimtab.core.files import write_whole
-from trimtab.core.guard import betting, correlation, runs
+from trimtab.core.guard import betting, correlation, erased, runs
 from trimtab.core.guard.judging import arrived
 from trimtab.core.guard.look import Look
 from trimtab.core.guard.questions import questions
@@ -36,6 +36,7 @@ from trimtab.core.guard.settings import Guard, new_evidence
 from trimtab.core.guard.shadow import PATCHES, TELLING
 from trimtab.core.guard.watch import Watch
 from trimtab.core.method import Method
+from trimtab.core.norm import NormPolicy
 
 NETWORKS = (
     "fashion_resnet20_bn",
@@ -45,6 +46,8 @@ NETWORKS = (
 )
 METHODS = ("tent", "roid", "trimtab")
 STREAMS = ("continual", "mixed")
+HALFWAY = NormPolicy(batch_weight=1.0, late_share=0.0)
+"""Whose statistics the source is asked with where no class stands out of a batch."""
 Domains = list[list[Look]]
 """Looks at a stream, domain after domain."""
 
@@ -58,6 +61,8 @@ def record(network: str, method: str, name: str, images: int) -> tuple[Domains, 
     for batch in stream:
         view = adapter.predict(batch.inputs.flip(3))
         look = _look(partial(_source, backbone), adapter(batch.inputs), view, batch.inputs)
+        if backbone.has_batch_norm and not look.agreed:
+            look = replace(look, halfway=_source(backbone, batch.inputs, policy=HALFWAY))
         found.setdefault(int(batch.domain[0]), []).append(look)
         labels = torch.as_tensor(batch.labels)
         wrong["source"] += int((look.source_said != labels).sum())
@@ -85,8 +90,8 @@ def _stream(network: str, name: str, images: int) -> tuple[Any, Any]:
 
 
 @torch.no_grad()
-def _source(backbone: Any, inputs: torch.Tensor) -> torch.Tensor:
-    logits: torch.Tensor = backbone(inputs).logits
+def _source(backbone: Any, inputs: torch.Tensor, **policy: NormPolicy) -> torch.Tensor:
+    logits: torch.Tensor = backbone(inputs, **policy).logits
     return logits
 
 
@@ -158,7 +163,9 @@ def _as_asked(look: Look, evidence: Tensors) -> Look:
             (look.source_stretched, wanted.stretched),
         )
     )
-    return replace(look, asked=wanted.asked, source_shuffled=shuffled, source_stretched=stretched)
+    halfway = look.halfway if erased.is_worth_a_pass(evidence, look) else None
+    look = replace(look, source_shuffled=shuffled, source_stretched=stretched, halfway=halfway)
+    return replace(look, asked=wanted.asked)
 
 
 def _unused(*_: Any) -> Any:

@@ -191,10 +191,21 @@ def lock_in(rows: list[Row]) -> str:
         for part in ("recovered", "after")
     ]
     lines.append(
-        f"\nIn {counts[0]} of {len(rows)} it is no worse than the source, within a point, from 300 "
-        f"samples after the change on, and in {counts[1]} of {len(rows)} in those 300 already."
+        f"\nOf {len(rows)} streams {counts[0]} are no worse than the source, within a point, from "
+        f"300 samples after the change on, and {counts[1]} in those 300 already. Means that are "
+        "worse:\n"
     )
+    for part, words in (("recovered", "from 300 samples on"), ("after", "in the first 300")):
+        lines.append(f"- {words}: {'; '.join(_worse(known, part))}.")
     return "\n".join(lines) + "\n"
+
+
+def _worse(known: dict[tuple[str, str], list[Row]], part: str) -> Iterable[str]:
+    """Where the mean error is above the source's, which stands in brackets."""
+    for (stream, network), rows in known.items():
+        own, source = (statistics.mean(row[part + of] for row in rows) for of in ("", ", source"))
+        if own > source + LOCKED_IN:
+            yield f"{stream} on `{network}` {own:.0f} ({source:.0f})"
 
 
 def _halves(rows: list[Row]) -> str:
