@@ -4,15 +4,18 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+import trimtab
 from noisy_logits import noisy
+from trimtab.core.attempt import Attempt
 from trimtab.core.backbone import Tensors
 from trimtab.core.guard import betting, erased
 from trimtab.core.guard.judging import arrived
 from trimtab.core.guard.look import Look
 from trimtab.core.guard.settings import Guard, new_evidence
 from trimtab.core.guard.watch import Watch
+from trimtab.core.norm import NormPolicy
 
 CLASSES, COUNT = 10, 64
 
@@ -178,3 +181,40 @@ def test_a_few_samples_do_not_tell_yet_and_segments_never_do() -> None:
     assert certainty(noisy(torch.zeros(31, dtype=torch.long), CLASSES)) == 0
     evidence = new_evidence(WATCH.guard, only_corrects=False)
     assert erased.arrived(evidence, torch.randn(2, CLASSES, 4, 4)) is evidence
+
+
+def network(norm: type[nn.Module]) -> nn.Module:
+    """Untrained, so that no class stands out of any batch, with statistics of other inputs."""
+    torch.manual_seed(0)
+    norms = [norm(8, 8) if norm is nn.GroupNorm else norm(8) for _ in range(2)]
+    for layer in norms:
+        for statistic in layer.buffers():
+            if statistic.is_floating_point():
+                statistic.copy_(torch.rand_like(statistic))
+    layers = [nn.Conv2d(3, 8, 3), norms[0], nn.ReLU(), nn.Conv2d(8, 8, 3), norms[1], nn.ReLU()]
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, CLASSES))
+
+
+@pytest.mark.parametrize(("norm", "asked"), [(nn.BatchNorm2d, True), (nn.GroupNorm, False)])
+def test_along_a_stream_the_source_is_asked_halfway_and_stays_as_it_is(
+    norm: type[nn.Module], asked: bool
+) -> None:
+    model = network(norm).eval()
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    adapter = trimtab.adapt(model, "tent", guard=True)
+    policies: list[NormPolicy] = []
+    forward = Attempt.forward
+
+    def noted(self: Attempt, inputs: Tensor, params: Any, policy: NormPolicy, *rest: Any) -> Any:
+        policies.append(policy)
+        return forward(self, inputs, params, policy, *rest)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Attempt, "forward", noted)
+        for seed in range(3):
+            adapter(torch.rand(32, 3, 8, 8, generator=torch.Generator().manual_seed(seed)))
+    halfway = [p for p in policies if p.batch_weight and not p.late_share]
+    assert bool(halfway) == asked
+    assert all(policy.early_share == 1 and not policy.keep_weight for policy in halfway)
+    assert bool(adapter.state.guard["halfway"].any()) == asked
+    assert all(torch.equal(before[name], found) for name, found in model.state_dict().items())

@@ -133,12 +133,12 @@ class Shadow:
 
     @torch.no_grad()
     def _halfway(self, before: StreamState, after: StreamState, inputs: Tensor) -> Tensor | None:
-        """Logits by the source's weights, with stored statistics in the later half of batch norms
-        alone; None where they are not finite."""
+        """Logits by the source, but for the batch's statistics in its first batch norms; None where
+        they are not finite."""
         attempt = self.attempt(before)
         policy = attempt.learner.further_norm(attempt, len(inputs))
         policy = replace(policy, keep_weight=0.0, early_share=1.0, late_share=0.0)
-        logits = attempt.forward(inputs, {}, policy).logits
+        logits = attempt.forward(inputs, {}, policy, {}).logits
         self._count(attempt, before, after)
         return logits if is_finite(logits) else None
 
