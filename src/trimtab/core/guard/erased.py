@@ -63,13 +63,12 @@ def tells(classes: int) -> bool:
 
 def is_worth_a_pass(evidence: Tensors, look: Look) -> bool:
     """Whether the source's weights are worth asking halfway."""
-    enough = look.source.dim() == 2 and len(look.source) >= FEWEST_SAMPLES
-    return enough and suspicion(evidence, look.classes) > 0
+    return len(look.source) >= FEWEST_SAMPLES and suspicion(evidence, look.classes) > 0
 
 
 def compared(evidence: Tensors, look: Look) -> Tensors:
     """The evidence once the models are compared: how many classes are there, erased or not."""
-    if not evidence["prominence"].any() or look.source.dim() != 2:
+    if not evidence["prominence"].any():  # of segments, and without batch norms
         return evidence
     if look.halfway is not None:
         said = look.halfway.argmax(1)

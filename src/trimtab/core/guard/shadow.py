@@ -136,8 +136,7 @@ class Shadow:
         """Logits by the source, but for the batch's statistics in its first batch norms; None where
         they are not finite."""
         attempt = self.attempt(before)
-        policy = attempt.learner.further_norm(attempt, len(inputs))
-        policy = replace(policy, keep_weight=0.0, early_share=1.0, late_share=0.0)
+        policy = replace(attempt.learner.further_norm(attempt, len(inputs)), late_share=0.0)
         logits = attempt.forward(inputs, {}, policy, {}).logits
         self._count(attempt, before, after)
         return logits if is_finite(logits) else None
